@@ -1,1 +1,17 @@
-//! stub
+//! One file per agent: what its installation can do, how a turn is launched, what its lines mean,
+//! its words for failures, and where it keeps its sessions.
+//!
+//! An agent's file knows neither how a process is run nor that there is a journal. Adding an agent
+//! is one new file and one line in [`registry`].
+
+mod claude;
+mod codex;
+mod demo;
+mod definition;
+mod driver;
+mod registry;
+mod truncated;
+
+pub use definition::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request};
+pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
+pub use registry::{registry, find};

@@ -1,1 +1,41 @@
-//! stub
+//! The vocabulary of rejoin and its pure decisions.
+//!
+//! Nothing in this crate touches a file, a process, a clock or a source of randomness: every
+//! decision takes values and returns values. Read [`plan`] first; it is the product.
+
+mod agent;
+pub mod compose;
+mod conversation;
+mod event;
+mod ids;
+mod mark;
+mod message;
+mod outcome;
+mod permissions;
+mod pin;
+pub mod plan;
+mod reason;
+mod receipt;
+mod record;
+mod slice;
+mod system;
+mod tree;
+mod usage;
+
+pub use agent::Agent;
+pub use conversation::Conversation;
+pub use event::{Choice, Event, Question, SCHEMA_VERSION, Stream};
+pub use ids::{ConversationId, InvalidSessionId, MessageId, SessionId, TurnId};
+pub use mark::Mark;
+pub use message::{Content, Message, Part};
+pub use outcome::{FailureClass, Outcome};
+pub use permissions::Permissions;
+pub use pin::{Pin, PinState, Repeated, Witness};
+pub use plan::Plan;
+pub use reason::Reason;
+pub use receipt::{Decision, Receipt};
+pub use record::{Envelope, Kind, Native, Record};
+pub use slice::{Scope, Slice};
+pub use system::{ConversationInfo, Intent, System};
+pub use tree::{Gap, Tree, Turn, TurnState};
+pub use usage::Usage;

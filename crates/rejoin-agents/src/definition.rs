@@ -1,0 +1,163 @@
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::compose::Composed;
+use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::{Driver, IdSource};
+
+/// Everything rejoin knows about one agent.
+pub trait Definition: Sync {
+    /// Its name.
+    fn agent(&self) -> Agent;
+
+    /// Its name for people: "Claude Code".
+    fn title(&self) -> &'static str;
+
+    /// The command it is installed as.
+    fn command(&self) -> &'static str;
+
+    /// How to install it, in one line.
+    fn install_hint(&self) -> &'static str;
+
+    /// Argument lists that make the program tell about itself, e.g. `["--version"]`, `["--help"]`.
+    fn probes(&self) -> &'static [&'static [&'static str]];
+
+    /// What the installation can do, from the answers to [`Definition::probes`], in that order.
+    /// An unanswered probe means: assume nothing.
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities;
+
+    /// Where it keeps its sessions, given the environment it will run in.
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf>;
+
+    /// Variables of an outer agent that must not reach this one.
+    fn foreign_env(&self) -> &'static [&'static str];
+
+    /// Accepts only ids this agent could have made: anything else might start a new session.
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId>;
+
+    /// The id of a new session, where the caller may choose it. `fresh` is a random UUID.
+    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId>;
+
+    /// Whether standing instructions have a flag; if not, they are put into the prompt.
+    fn takes_instructions(&self, capabilities: &Capabilities) -> bool;
+
+    /// Arguments, environment and driver of one run, or why it cannot be done.
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal>;
+
+    /// Looks for a stored session.
+    fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found;
+
+    /// The agent's running total as stored, for agents that count the whole session.
+    fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
+        None
+    }
+}
+
+/// What one probe printed.
+#[derive(Clone, Debug, Default)]
+pub struct ProbeAnswer {
+    /// It ended by itself within the time limit.
+    pub answered: bool,
+    /// Standard output, bounded.
+    pub stdout: String,
+    /// Standard error, bounded.
+    pub stderr: String,
+}
+
+/// What an installation can do.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// The product it says it is; empty if it did not say.
+    pub product: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// Resume a session by id.
+    pub resume: bool,
+    /// Copy a session under a new id.
+    pub fork: bool,
+    /// Run without storing anything.
+    pub ephemeral: bool,
+    /// Let the caller choose the id of a new session.
+    pub choose_id: bool,
+    /// Ask the user in the middle of a turn.
+    pub ask: bool,
+    /// Flags seen in its help that its file cares about.
+    #[serde(default)]
+    pub flags: BTreeSet<String>,
+}
+
+impl Capabilities {
+    /// Whether its help names a flag.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.contains(flag)
+    }
+}
+
+/// One run to be launched.
+pub struct Request<'a> {
+    /// Which session and which words.
+    pub composed: &'a Composed,
+    /// The id a new session shall have, where we choose it.
+    pub new_session: Option<&'a SessionId>,
+    /// What the installation can do.
+    pub capabilities: &'a Capabilities,
+    /// The model, if one was named.
+    pub model: Option<&'a str>,
+    /// What the agent may do.
+    pub permissions: Permissions,
+    /// Replaces the agent's system prompt (only if it [takes instructions](Definition::takes_instructions)).
+    pub system_prompt: Option<&'a str>,
+    /// Added to the agent's system prompt (likewise).
+    pub append_system_prompt: Option<&'a str>,
+    /// The user's own arguments for the agent.
+    pub extra_args: &'a [String],
+    /// Nothing may be stored.
+    pub ephemeral: bool,
+    /// The directory of the turn.
+    pub dir: &'a Path,
+    /// Where the agent keeps its sessions.
+    pub store: Option<&'a Path>,
+    /// Somebody is there to answer questions.
+    pub can_ask: bool,
+    /// The session's total before this turn, for agents that count the whole session.
+    pub total_before: Usage,
+    /// Ids for new messages.
+    pub ids: IdSource,
+}
+
+/// How a run is launched.
+pub struct Launch {
+    /// Arguments, the command itself left out.
+    pub args: Vec<OsString>,
+    /// Environment additions.
+    pub env: Vec<(String, String)>,
+    /// What the user should know beforehand.
+    pub warnings: Vec<String>,
+    /// Reads its output.
+    pub driver: Box<dyn Driver>,
+}
+
+/// Why a run cannot be launched as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A permission level the agent cannot enforce, or a flag that would widen it.
+    #[error("{0}")]
+    Permissions(String),
+    /// Something else this installation cannot do.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// Where a stored session was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// In this file.
+    At(PathBuf),
+    /// It is not there.
+    Nowhere,
+    /// This store cannot be looked into.
+    CannotTell,
+}

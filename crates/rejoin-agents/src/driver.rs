@@ -1,0 +1,89 @@
+use rejoin_core::{Event, MessageId, Outcome, Stream, Usage};
+
+/// Reads what an agent prints and says what it means. A state machine without I/O: tests feed it
+/// recordings, the engine feeds it a live process.
+pub trait Driver: Send {
+    /// What to do once the process runs: usually write the prompt and close its input.
+    fn start(&mut self, out: &mut Vec<Step>);
+
+    /// Takes in one line of standard output, without its end.
+    fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>);
+
+    /// Takes in one line of standard error. Nothing by default: the engine keeps it anyway.
+    fn on_stderr(&mut self, _line: Line<'_>, _out: &mut Vec<Step>) {}
+
+    /// The process ended and all its output was read. If no [`Step::Ended`] or [`Step::Rejected`]
+    /// came before, one must come now.
+    fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>);
+
+    /// Somebody answered a question, or nobody will.
+    fn answer(&mut self, _question: &str, _answer: Answer, _out: &mut Vec<Step>) {}
+
+    /// How to ask the agent to stop in its own protocol; no step means: by signal.
+    fn interrupt(&mut self, _out: &mut Vec<Step>) {}
+}
+
+/// What the engine should do next.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// Something happened.
+    Emit(Event),
+    /// Write these bytes to the agent's input.
+    Write(Vec<u8>),
+    /// Close the agent's input.
+    CloseStdin,
+    /// The agent showed that its session is stored: it can be resumed from now on.
+    Stored,
+    /// The agent's running total over its whole session (agents that count so).
+    Total(Usage),
+    /// The agent refused to resume the session it was asked for, in these words.
+    Rejected(String),
+    /// The turn is over, whatever the process does.
+    Ended(Outcome),
+}
+
+/// One line of output.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// Its bytes; not always UTF-8.
+    pub bytes: &'a [u8],
+    /// It was longer than the limit: these are its first bytes.
+    pub truncated: bool,
+}
+
+impl<'a> Line<'a> {
+    /// A whole line.
+    pub fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, truncated: false }
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit<'a> {
+    /// Its exit code, if it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// The last few KiB of its standard error, control sequences removed.
+    pub stderr: &'a str,
+}
+
+/// An answer to a question of the agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// One of the choices, or free text; for a tool that asks leave: `allow` or `deny`.
+    Text(String),
+    /// Nobody is there to answer.
+    Declined,
+}
+
+/// Where ids of new messages come from.
+pub type IdSource = Box<dyn FnMut() -> MessageId + Send>;
+
+/// A line that is no event: kept, cut at a few KiB, counted.
+pub(crate) fn diagnostic(line: Line<'_>) -> Step {
+    const MOST: usize = 4096;
+    let text = String::from_utf8_lossy(&line.bytes[..line.bytes.len().min(MOST)]);
+    Step::Emit(Event::Diagnostic { stream: Stream::Stdout, text: text.into_owned() })
+}

@@ -1,0 +1,86 @@
+use crate::{
+    Agent, ConversationInfo, Envelope, Kind, MessageId, Permissions, Pin, Receipt, System, Tree, Usage,
+};
+
+/// A conversation as folded from its records, in the order of the file. The file alone restores it.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// What it is; `None` if the first record is lost.
+    pub info: Option<ConversationInfo>,
+    /// Its name, if it got one.
+    pub name: Option<String>,
+    /// The permission level the user named last.
+    pub ceiling: Option<Permissions>,
+    /// All turns.
+    pub tree: Tree,
+    /// All pins, the most recently touched last.
+    pub pins: Vec<Pin>,
+    /// Records of a newer version, passed over.
+    pub unknown: usize,
+}
+
+impl Conversation {
+    /// Takes in the next record, which stands at `place`.
+    pub fn apply(&mut self, envelope: &Envelope<'_>, place: u64) {
+        match envelope.kind {
+            Kind::User | Kind::Assistant | Kind::ToolResult => self.tree.add(envelope, place),
+            Kind::Unknown => self.unknown += 1,
+            Kind::System => match envelope.system() {
+                Some(system) => self.apply_system(system, envelope.parent_uuid, place),
+                None => self.unknown += 1,
+            },
+        }
+    }
+
+    fn apply_system(&mut self, system: System, turn: Option<MessageId>, place: u64) {
+        match system {
+            System::Conversation(info) => self.info = self.info.take().or(Some(info)),
+            System::Title { name } => self.name = Some(name),
+            System::Permissions { ceiling } => self.ceiling = Some(ceiling),
+            System::Intent(intent) => {
+                self.set_agent(turn, intent.agent);
+                if let Some(pin) = intent.pin {
+                    self.put_pin(pin);
+                }
+            }
+            System::Pin(pin) => self.put_pin(*pin),
+            System::Receipt(receipt) => self.set_receipt(turn, *receipt),
+            System::Amendment { target, .. } => self.tree.amend(target, place),
+            System::Head { to } => self.tree.move_head(to),
+            System::Compaction { .. } | System::Gap { .. } | System::Diagnostic { .. } => {}
+        }
+    }
+
+    fn put_pin(&mut self, pin: Pin) {
+        self.pins.retain(|known| known.session != pin.session);
+        self.pins.push(pin);
+    }
+
+    fn set_agent(&mut self, turn: Option<MessageId>, agent: Agent) {
+        if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+            turn.agent = Some(agent);
+        }
+    }
+
+    fn set_receipt(&mut self, turn: Option<MessageId>, receipt: Receipt) {
+        if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+            turn.agent = Some(receipt.agent.clone());
+            turn.receipt = Some(receipt);
+        }
+    }
+
+    /// The agent of the newest turn on the path to the head.
+    pub fn last_agent(&self) -> Option<&Agent> {
+        let (path, _) = self.tree.path(self.tree.head().map(|turn| turn.id));
+        path.iter().rev().find_map(|turn| turn.agent.as_ref())
+    }
+
+    /// Tokens of all turns together.
+    pub fn usage(&self) -> Usage {
+        let mut sum = Usage::default();
+        for usage in self.tree.turns().iter().filter_map(|turn| turn.receipt.as_ref()?.usage) {
+            sum += usage;
+        }
+        sum
+    }
+}

@@ -1,0 +1,198 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Kind, MessageId};
+
+/// A message as it stands on disk: a role and its parts.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Content {
+    /// `user` or `model`.
+    pub role: String,
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Content {
+    /// What the user (or a tool, on the user's behalf) said.
+    pub fn user(parts: Vec<Part>) -> Self {
+        Self { role: "user".into(), parts }
+    }
+
+    /// What the model said.
+    pub fn model(parts: Vec<Part>) -> Self {
+        Self { role: "model".into(), parts }
+    }
+}
+
+/// One part of a message.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Part {
+    /// Text, or with `thought` the model's thinking.
+    Text {
+        /// The text.
+        text: String,
+        /// It is thinking, not answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        thought: bool,
+    },
+    /// A call of a tool.
+    #[serde(rename_all = "camelCase")]
+    Call {
+        /// The call.
+        function_call: Call,
+    },
+    /// What the tool gave back.
+    #[serde(rename_all = "camelCase")]
+    Response {
+        /// The response.
+        function_response: Response,
+    },
+    /// Something a newer version wrote.
+    Other(Value),
+}
+
+/// A call of a tool by the model.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// The agent's id of the call.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// Its arguments.
+    pub args: Value,
+}
+
+/// What a tool gave back.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names, reason = "the names of the file format")]
+pub struct Response {
+    /// The id of the call it answers.
+    pub id: String,
+    /// Name of the tool, where known.
+    #[serde(default)]
+    pub name: String,
+    /// The output.
+    pub response: Output,
+}
+
+/// Output of a tool.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Output {
+    /// As text.
+    pub output: String,
+    /// The tool reported a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub error: bool,
+}
+
+impl Part {
+    /// Plain text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), thought: false }
+    }
+
+    /// The model's thinking.
+    pub fn thought(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), thought: true }
+    }
+
+    /// A call of a tool.
+    pub fn call(id: impl Into<String>, name: impl Into<String>, args: Value) -> Self {
+        Self::Call { function_call: Call { id: id.into(), name: name.into(), args } }
+    }
+
+    /// What the tool gave back.
+    pub fn response(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        output: impl Into<String>,
+        error: bool,
+    ) -> Self {
+        let response = Output { output: output.into(), error };
+        Self::Response { function_response: Response { id: id.into(), name: name.into(), response } }
+    }
+}
+
+/// A message as merged from all its records.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// Who speaks.
+    pub kind: Kind,
+    /// Its parts; neighbouring texts are joined.
+    pub parts: Vec<Part>,
+    /// The model that wrote it, where known.
+    pub model: Option<String>,
+    /// When it was last written.
+    pub timestamp: String,
+}
+
+impl Message {
+    /// The plain text of the message, thinking and tools left out.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text, thought: false } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Adds the parts of one more record of the same message. `replaces` drops what was streamed
+    /// of the text from that byte on: the final block said something else.
+    pub fn merge(&mut self, parts: Vec<Part>, replaces: Option<usize>) {
+        if let Some(offset) = replaces {
+            self.cut_text(offset);
+        }
+        for part in parts {
+            match (self.parts.last_mut(), part) {
+                (Some(Part::Text { text: last, thought: a }), Part::Text { text, thought: b }) if *a == b => {
+                    last.push_str(&text);
+                }
+                (_, part) => self.parts.push(part),
+            }
+        }
+    }
+
+    fn cut_text(&mut self, offset: usize) {
+        let mut left = offset;
+        self.parts.retain_mut(|part| match part {
+            Part::Text { text, thought: false } => {
+                let keep = text.floor_char_boundary(left);
+                text.truncate(keep);
+                left -= keep;
+                !text.is_empty()
+            }
+            _ => true,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_one_message_read_as_one_text_and_a_replacement_wins() {
+        let mut message = Message {
+            id: MessageId::new(uuid::Uuid::nil()),
+            kind: Kind::Assistant,
+            parts: Vec::new(),
+            model: None,
+            timestamp: String::new(),
+        };
+        message.merge(vec![Part::text("he")], None);
+        message.merge(vec![Part::text("llo"), Part::thought("hm")], None);
+        assert_eq!(message.parts, [Part::text("hello"), Part::thought("hm")]);
+        message.merge(vec![Part::text("y")], Some(2));
+        assert_eq!(message.text(), "hey");
+    }
+
+    #[test]
+    fn parts_of_a_newer_version_survive() {
+        let json = r#"{"role":"model","parts":[{"hologram":1},{"text":"x"}]}"#;
+        let content: Content = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&content).unwrap(), json);
+    }
+}

@@ -1,0 +1,203 @@
+//! The rule of resuming, in one place.
+//!
+//! > A session may be resumed iff **exposed is a prefix of the slice** and the same product would
+//! > find it in the same place.
+
+use crate::{Decision, Pin, PinState, Reason, Scope, SessionId, Slice, TurnId};
+
+/// What will be done. "A new session without the history" cannot be expressed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Plan {
+    /// The agent's own session goes on.
+    Resume {
+        /// The session's pin.
+        pin: Box<Pin>,
+        /// What it missed, oldest first.
+        catch_up: Vec<Missed>,
+    },
+    /// A new session is told the history.
+    Fresh {
+        /// Why.
+        why: Reason,
+        /// The whole slice, oldest first.
+        history: Vec<TurnId>,
+    },
+}
+
+/// A turn the session does not surely hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Missed {
+    /// The turn.
+    pub turn: TurnId,
+    /// It was sent to this session once (then the turn failed or was cut).
+    pub maybe_known: bool,
+}
+
+/// What the user wants about resuming.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wish {
+    /// Resume whenever it is safe.
+    #[default]
+    Auto,
+    /// `--fresh-session`.
+    Fresh,
+    /// `--ephemeral`.
+    Ephemeral,
+    /// `resume = "never"`.
+    Never,
+}
+
+/// Whether the agent still has the session a pin points to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stored {
+    /// As we left it.
+    Stored,
+    /// Somebody used it since.
+    Advanced,
+    /// It is gone.
+    Missing,
+    /// This agent's store cannot be looked into.
+    CannotTell,
+}
+
+/// The program that would run the turn, as far as sessions are concerned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Runtime {
+    /// Command name and the product it says it is. Path and version do not count: updates and
+    /// version managers change them.
+    pub product: String,
+    /// Whether it can resume a session by id.
+    pub can_resume: bool,
+    /// Where it keeps its sessions.
+    pub store: String,
+}
+
+/// Everything the decision depends on.
+#[derive(Debug)]
+pub struct Situation<'a> {
+    /// What the agent should know.
+    pub slice: &'a Slice,
+    /// Whether the path has any turn at all, of whatever agent.
+    pub first_turn: bool,
+    /// The agent's pins in this conversation, the most recently touched last.
+    pub pins: &'a [Pin],
+    /// The conversation's scope.
+    pub scope: Scope,
+    /// The directory of the turn (real path).
+    pub dir: &'a str,
+    /// The id of this `$REJOIN_HOME`.
+    pub home: &'a str,
+    /// The program.
+    pub runtime: &'a Runtime,
+    /// What the user wants.
+    pub wish: Wish,
+}
+
+/// Decides between resuming one of the pins and a fresh session. `stored` looks a pin's session
+/// up; it is asked only about pins that pass every other guard.
+pub fn plan(situation: &Situation<'_>, stored: impl Fn(&Pin) -> Stored) -> Plan {
+    match resumable(situation, stored) {
+        Ok(pin) => {
+            let (seen, exposed) = (pin.seen.turns(), pin.exposed.turns());
+            let missed = situation.slice.after(seen).enumerate();
+            let catch_up =
+                missed.map(|(at, turn)| Missed { turn, maybe_known: seen + at < exposed }).collect();
+            Plan::Resume { pin: Box::new(pin.clone()), catch_up }
+        }
+        Err(why) => Plan::fresh(why, situation.slice),
+    }
+}
+
+fn resumable<'a>(situation: &Situation<'a>, stored: impl Fn(&Pin) -> Stored) -> Result<&'a Pin, Reason> {
+    match situation.wish {
+        Wish::Ephemeral => return Err(Reason::Ephemeral),
+        _ if situation.first_turn => return Err(Reason::FirstTurn),
+        Wish::Fresh => return Err(Reason::Forced),
+        Wish::Never => return Err(Reason::Disabled),
+        Wish::Auto => {}
+    }
+    if situation.pins.is_empty() {
+        return Err(Reason::NoSession);
+    }
+    if !situation.runtime.can_resume {
+        return Err(Reason::Unsupported);
+    }
+    let mut best: Option<&Pin> = None;
+    let mut newest_objection = Reason::NoSession;
+    for pin in situation.pins {
+        match objection(pin, situation, &stored) {
+            None if best.is_none_or(|best| pin.seen.turns() >= best.seen.turns()) => best = Some(pin),
+            None => {}
+            Some(reason) => newest_objection = reason,
+        }
+    }
+    best.ok_or(newest_objection)
+}
+
+/// The first guard a pin fails, if it fails any.
+fn objection(pin: &Pin, situation: &Situation<'_>, stored: impl Fn(&Pin) -> Stored) -> Option<Reason> {
+    let runtime = situation.runtime;
+    let session = || pin.session.as_str().to_owned();
+    if let PinState::Retired { why } = &pin.state {
+        return Some(Reason::SessionRetired { session: session(), why: why.clone() });
+    }
+    if pin.product != runtime.product {
+        return Some(Reason::RuntimeChanged { was: pin.product.clone(), now: runtime.product.clone() });
+    }
+    if pin.home != situation.home {
+        let (was, now) = ("another rejoin home".to_owned(), "this one".to_owned());
+        return Some(Reason::StoreChanged { was, now });
+    }
+    if pin.store != runtime.store {
+        return Some(Reason::StoreChanged { was: pin.store.clone(), now: runtime.store.clone() });
+    }
+    if pin.dir != situation.dir {
+        return Some(Reason::WorkdirChanged { was: pin.dir.clone(), now: situation.dir.to_owned() });
+    }
+    if pin.scope != situation.scope {
+        return Some(Reason::ScopeChanged);
+    }
+    if !situation.slice.starts_with(&pin.exposed) || !situation.slice.starts_with(&pin.seen) {
+        return Some(Reason::HistoryChanged);
+    }
+    match (stored(pin), &pin.state) {
+        (Stored::Missing | Stored::CannotTell, PinState::Tentative) => {
+            Some(Reason::SessionUnconfirmed { session: session() })
+        }
+        (Stored::Missing, _) => Some(Reason::SessionMissing { session: session() }),
+        _ => None,
+    }
+}
+
+impl Plan {
+    /// A new session that is told the whole slice.
+    pub fn fresh(why: Reason, slice: &Slice) -> Plan {
+        Plan::Fresh { why, history: slice.after(0).collect() }
+    }
+
+    /// The session to be resumed.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Plan::Resume { pin, .. } => Some(&pin.session),
+            Plan::Fresh { .. } => None,
+        }
+    }
+
+    /// The turns whose text the agent must be told.
+    pub fn told(&self) -> Vec<TurnId> {
+        match self {
+            Plan::Resume { catch_up, .. } => catch_up.iter().map(|missed| missed.turn).collect(),
+            Plan::Fresh { history, .. } => history.clone(),
+        }
+    }
+
+    /// The plan as shown and stored.
+    pub fn decision(&self) -> Decision {
+        match self {
+            Plan::Resume { pin, catch_up } => {
+                Decision::Resume { session: pin.session.as_str().to_owned(), catch_up: catch_up.len() }
+            }
+            Plan::Fresh { why, history } => Decision::Fresh { why: why.clone(), replayed: history.len() },
+        }
+    }
+}

@@ -1,0 +1,86 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Agent, ConversationId, Outcome, Reason, TurnId, Usage};
+
+/// A plan as it is shown and stored: what was decided, without the texts.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// The agent's own session goes on.
+    Resume {
+        /// Its id.
+        session: String,
+        /// Turns it is told because it missed them.
+        catch_up: usize,
+    },
+    /// A new session, told the history.
+    Fresh {
+        /// Why.
+        #[serde(flatten)]
+        why: Reason,
+        /// Turns replayed to it.
+        replayed: usize,
+    },
+}
+
+impl Decision {
+    /// The agent's own session goes on.
+    pub const fn resumes(&self) -> bool {
+        matches!(self, Decision::Resume { .. })
+    }
+}
+
+/// What was done in a turn.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The conversation; absent for `--ephemeral`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationId>,
+    /// The turn.
+    pub turn: TurnId,
+    /// Who did it.
+    pub agent: Agent,
+    /// What was decided in the end (after a rejected resume: fresh).
+    pub plan: Decision,
+    /// How many times the agent was launched.
+    pub runs: u32,
+    /// The session asked for, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+    /// The session the agent said it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The model it said it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Bytes sent to the agent.
+    pub bytes: usize,
+    /// The replay had to be shortened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
+    /// Tokens of this turn, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// In US dollars, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Wall time.
+    pub milliseconds: u64,
+    /// The agent's exit code, where it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Lines that were not events.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub diagnostics: u64,
+    /// What the user was warned of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

@@ -1,0 +1,66 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Mark, TurnId};
+
+/// Which turns of a conversation an agent should know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// All turns on the path, whoever took them.
+    #[default]
+    Shared,
+    /// Only the turns the agent took part in.
+    Own,
+}
+
+impl Scope {
+    /// The word used in flags and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Shared => "shared",
+            Scope::Own => "own",
+        }
+    }
+}
+
+/// The turns from the root to the head that one agent should know, each in its present wording.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Slice {
+    turns: Vec<(TurnId, u32)>,
+}
+
+impl Slice {
+    /// A slice of turns with their revisions, oldest first.
+    pub fn new(turns: Vec<(TurnId, u32)>) -> Self {
+        Self { turns }
+    }
+
+    /// No turn at all: nothing to know yet.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// How many turns there are to know.
+    pub fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// The mark at the end of the slice.
+    pub fn mark(&self) -> Mark {
+        self.mark_at(self.turns.len())
+    }
+
+    /// Whether a mark was made on a beginning of this slice: same turns, same wording.
+    pub fn starts_with(&self, mark: &Mark) -> bool {
+        mark.turns() <= self.turns.len() && self.mark_at(mark.turns()) == *mark
+    }
+
+    /// The turns after the first `count`.
+    pub fn after(&self, count: usize) -> impl Iterator<Item = TurnId> + '_ {
+        self.turns.iter().skip(count).map(|(turn, _)| *turn)
+    }
+
+    fn mark_at(&self, count: usize) -> Mark {
+        self.turns[..count].iter().fold(Mark::EMPTY, |mark, (turn, revision)| mark.push(*turn, *revision))
+    }
+}

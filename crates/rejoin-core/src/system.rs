@@ -1,0 +1,115 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Agent, Decision, MessageId, Part, Permissions, Pin, Receipt, Scope};
+
+/// What rejoin itself writes into a journal, besides what was said.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "subtype", content = "systemPayload", rename_all = "snake_case")]
+pub enum System {
+    /// The first record: what this conversation is.
+    Conversation(ConversationInfo),
+    /// It got a name.
+    Title {
+        /// The name.
+        name: String,
+    },
+    /// The user named a permission level; it is the ceiling from here on.
+    Permissions {
+        /// The level.
+        ceiling: Permissions,
+    },
+    /// An agent is about to be launched.
+    Intent(Box<Intent>),
+    /// A session's pin, whole, in its newest state.
+    Pin(Box<Pin>),
+    /// A turn ended.
+    Receipt(Box<Receipt>),
+    /// A message was edited; its turn has a new revision.
+    Amendment {
+        /// The message.
+        target: MessageId,
+        /// Its new parts.
+        parts: Vec<Part>,
+    },
+    /// The head was moved; the next turn starts a branch there.
+    Head {
+        /// The turn, by any of its messages; null for before the first.
+        to: Option<MessageId>,
+    },
+    /// The agent shortened its own memory.
+    Compaction {
+        /// Whose.
+        agent: Agent,
+        /// What it said.
+        text: String,
+    },
+    /// Something is known to be missing here.
+    Gap {
+        /// Whose session.
+        agent: Agent,
+        /// Its id.
+        session: String,
+        /// What is missing.
+        text: String,
+    },
+    /// A line of the agent that was not an event.
+    Diagnostic {
+        /// Which run of the turn.
+        run: u32,
+        /// Where it was printed.
+        stream: crate::Stream,
+        /// The line, cut.
+        text: String,
+    },
+}
+
+/// What a conversation is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ConversationInfo {
+    /// Version of the journal's format.
+    pub schema: u32,
+    /// The project (real path): names of journals may collide, this never does.
+    pub project: String,
+    /// The directory it lives in.
+    pub dir: String,
+    /// Which turns an agent should know.
+    #[serde(default)]
+    pub scope: Scope,
+}
+
+/// What is about to be done, written before anything is spawned.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Intent {
+    /// Who will do it.
+    pub agent: Agent,
+    /// Which launch for this turn, from 1.
+    pub run: u32,
+    /// Resume or fresh, and why.
+    pub plan: Decision,
+    /// Bytes that will be sent.
+    pub bytes: usize,
+    /// The session's pin with `exposed` already moved, where its id is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<Pin>,
+}
+
+impl System {
+    /// Version of the journal's format.
+    pub const SCHEMA: u32 = 1;
+
+    /// Subtype and body as they stand in a record.
+    pub fn write(&self) -> (Option<String>, Option<Value>) {
+        let Ok(Value::Object(mut object)) = serde_json::to_value(self) else {
+            return (None, None);
+        };
+        let subtype = object.remove("subtype").and_then(|name| name.as_str().map(str::to_owned));
+        (subtype, object.remove("systemPayload"))
+    }
+
+    /// Reads a body; `None` for what this version does not know.
+    pub fn read(subtype: &str, payload: &str) -> Option<System> {
+        let subtype = serde_json::to_string(subtype).ok()?;
+        serde_json::from_str(&format!(r#"{{"subtype":{subtype},"systemPayload":{payload}}}"#)).ok()
+    }
+}

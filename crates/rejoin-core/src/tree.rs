@@ -1,0 +1,185 @@
+use std::collections::{HashMap, HashSet};
+
+use crate::{Agent, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, TurnId};
+
+/// One prompt and all that the agent did about it, as the tree knows it: ids, sizes and where the
+/// records stand. The texts stay on disk until somebody wants them.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// Its user message.
+    pub id: TurnId,
+    /// The turn before it.
+    pub parent: Option<TurnId>,
+    /// Who did it.
+    pub agent: Option<Agent>,
+    /// How often it was amended.
+    pub revision: u32,
+    /// What was done; `None` while it runs, and for ever if rejoin was killed.
+    pub receipt: Option<Receipt>,
+    /// Its last message: where the next turn hangs on.
+    pub end: MessageId,
+    /// When it began, for display.
+    pub started: String,
+    /// Bytes of what was said, as stored.
+    pub bytes: usize,
+    /// Where its records stand in the journal.
+    pub records: Vec<u64>,
+}
+
+/// How a turn stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TurnState {
+    /// The agent said it was done.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was stopped, or rejoin was.
+    Cut,
+}
+
+impl Turn {
+    /// How it stands. A turn without a receipt is cut (ask the lease whether it still runs).
+    pub fn state(&self) -> TurnState {
+        match self.receipt.as_ref().map(|receipt| &receipt.outcome) {
+            Some(Outcome::Completed) => TurnState::Completed,
+            Some(Outcome::Failed { .. }) => TurnState::Failed,
+            Some(Outcome::Timeout { .. } | Outcome::Cancelled) | None => TurnState::Cut,
+        }
+    }
+}
+
+/// Something that does not fit: reported, never stitched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gap {
+    /// A message names a parent that is not there.
+    MissingParent(MessageId),
+    /// The walk came back to a turn it had already passed.
+    Cycle(TurnId),
+}
+
+/// All turns of a conversation and how they hang together.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    turns: Vec<Turn>,
+    /// Which turn a message belongs to.
+    index: HashMap<MessageId, usize>,
+    head: Option<usize>,
+    orphans: Vec<MessageId>,
+}
+
+impl Tree {
+    /// Adds a message record. Order is the order of the file.
+    pub(crate) fn add(&mut self, envelope: &Envelope<'_>, place: u64) {
+        let bytes = envelope.message.map_or(0, |message| message.get().len());
+        if let Some(&at) = self.index.get(&envelope.uuid) {
+            let turn = &mut self.turns[at];
+            turn.bytes += bytes;
+            turn.records.push(place);
+            return;
+        }
+        let parent = envelope.parent_uuid.and_then(|parent| self.index.get(&parent).copied());
+        if let (None, Some(missing)) = (parent, envelope.parent_uuid) {
+            self.orphans.push(missing);
+        }
+        if envelope.kind == Kind::User {
+            self.index.insert(envelope.uuid, self.turns.len());
+            self.head = Some(self.turns.len());
+            self.turns.push(Turn {
+                id: envelope.uuid,
+                parent: parent.map(|at| self.turns[at].id).or(envelope.parent_uuid),
+                agent: None,
+                revision: 0,
+                receipt: None,
+                end: envelope.uuid,
+                started: envelope.timestamp.clone().into_owned(),
+                bytes,
+                records: vec![place],
+            });
+        } else if let Some(at) = parent {
+            self.index.insert(envelope.uuid, at);
+            let turn = &mut self.turns[at];
+            turn.end = envelope.uuid;
+            turn.bytes += bytes;
+            turn.records.push(place);
+        }
+    }
+
+    pub(crate) fn amend(&mut self, target: MessageId, place: u64) {
+        if let Some(turn) = self.turn_mut(target) {
+            turn.revision += 1;
+            turn.records.push(place);
+        }
+    }
+
+    pub(crate) fn move_head(&mut self, to: Option<MessageId>) {
+        match to {
+            None => self.head = None,
+            Some(message) => {
+                if let Some(&at) = self.index.get(&message) {
+                    self.head = Some(at);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn turn_mut(&mut self, message: MessageId) -> Option<&mut Turn> {
+        self.index.get(&message).map(|&at| &mut self.turns[at])
+    }
+
+    /// The turn a message belongs to.
+    pub fn turn(&self, message: MessageId) -> Option<&Turn> {
+        self.index.get(&message).map(|&at| &self.turns[at])
+    }
+
+    /// All turns, in the order they began.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// The turn the next one hangs on.
+    pub fn head(&self) -> Option<&Turn> {
+        self.head.map(|at| &self.turns[at])
+    }
+
+    /// Messages whose id begins with `prefix` (dashes do not count), each once.
+    pub fn messages_with_prefix(&self, prefix: &str) -> Vec<MessageId> {
+        let wanted: String = prefix.chars().filter(|c| *c != '-').collect::<String>().to_lowercase();
+        let fits = |id: &&MessageId| id.uuid().simple().to_string().starts_with(&wanted);
+        let mut found: Vec<MessageId> = self.index.keys().filter(fits).copied().collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// The turns from the root to `to`, oldest first, and what broke the walk.
+    pub fn path(&self, to: Option<TurnId>) -> (Vec<&Turn>, Option<Gap>) {
+        let mut path = Vec::new();
+        let mut passed = HashSet::new();
+        let mut next = to;
+        let mut gap = None;
+        while let Some(id) = next {
+            let Some(turn) = self.turn(id) else {
+                gap = Some(Gap::MissingParent(id));
+                break;
+            };
+            if !passed.insert(turn.id) {
+                gap = Some(Gap::Cycle(turn.id));
+                break;
+            }
+            path.push(turn);
+            next = turn.parent;
+        }
+        path.reverse();
+        (path, gap)
+    }
+
+    /// What `agent` should know of a path.
+    pub fn slice(path: &[&Turn], scope: Scope, agent: &Agent) -> Slice {
+        let known = |turn: &&&Turn| scope == Scope::Shared || turn.agent.as_ref() == Some(agent);
+        Slice::new(path.iter().filter(known).map(|turn| (turn.id, turn.revision)).collect())
+    }
+
+    /// Parents that were named but are not there.
+    pub fn orphans(&self) -> &[MessageId] {
+        &self.orphans
+    }
+}

@@ -1,0 +1,246 @@
+//! A laboratory: a home and a project of its own, a scripted model, and an environment built from nothing.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::guard::guard_path;
+use crate::model::ScriptedModel;
+use crate::outcome::{Outcome, run_to_end};
+
+/// Names the directory with the real agents' commands; set by `cargo xtask test`.
+const AGENTS_VARIABLE: &str = "REJOIN_TEST_AGENTS";
+const REAL_AGENTS: [&str; 2] = ["claude", "codex"];
+/// Real agents on a busy machine are slow; a test that reaches this hangs.
+const LONGEST_RUN: Duration = Duration::from_secs(180);
+const FAKE_KEY: &str = "fake-key-for-tests";
+
+/// A place for one test: everything in it is gone when it is dropped.
+pub struct Lab {
+    // Dropped first: no connection outlives the files.
+    model: ScriptedModel,
+    search_path: OsString,
+    dir: TempDir,
+}
+
+impl Lab {
+    /// A laboratory without real agents: their names are guarded (see [`guard_path`]).
+    #[expect(clippy::panic, reason = "a test without its place cannot go on, and has no error to handle")]
+    pub fn new() -> Self {
+        match Self::build(None) {
+            Ok(lab) => lab,
+            Err(error) => panic!("the test's laboratory cannot be made: {error}"),
+        }
+    }
+
+    /// A laboratory with the real agents first on PATH, or `None` after saying why the test is skipped: they are
+    /// not installed, or this process could reach more than loopback. With `CI=true` that is a failure.
+    #[expect(clippy::panic, reason = "in CI a skipped test is a failed one; and see `new`")]
+    pub fn require_real() -> Option<Self> {
+        let why = match Self::agents_bin() {
+            None => format!("{AGENTS_VARIABLE} names no directory with {}", REAL_AGENTS.join(" and ")),
+            Some(_) if !only_loopback() => {
+                "real agents run only where nothing but loopback is reachable".to_owned()
+            }
+            Some(bin) => match Self::build(Some(&bin)) {
+                Ok(lab) => return Some(lab),
+                Err(error) => panic!("the test's laboratory cannot be made: {error}"),
+            },
+        };
+        if env::var("CI").is_ok_and(|ci| ci == "true") {
+            panic!("not tested: {why}; run cargo xtask test");
+        }
+        eprintln!("skipped: {why}; run cargo xtask test");
+        None
+    }
+
+    /// The directory with the real agents' commands, if it is named and holds them.
+    pub fn agents_bin() -> Option<PathBuf> {
+        let bin = PathBuf::from(env::var_os(AGENTS_VARIABLE)?);
+        REAL_AGENTS.iter().all(|name| bin.join(name).exists()).then_some(bin)
+    }
+
+    fn build(real: Option<&Path>) -> io::Result<Self> {
+        let dir = tempfile::Builder::new().prefix("rejoin-lab-").tempdir()?;
+        // The real path: agents name their sessions after it, and on some systems the temporary directory is a link.
+        let root = dir.path().canonicalize()?;
+        let guard = guard_path(&root)?;
+        let lab = Self { model: ScriptedModel::start(), search_path: search_path(real, &guard)?, dir };
+        fs::create_dir_all(lab.home().join(".codex"))?;
+        fs::create_dir_all(lab.tmp())?;
+        fs::write(lab.home().join(".codex/config.toml"), codex_config(&lab.model.url()))?;
+        lab.make_project("project")?;
+        Ok(lab)
+    }
+
+    /// The directory that holds all the rest.
+    pub fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned())
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The project: a git work tree with one commit. Commands start here.
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// The directory for temporary files.
+    pub fn tmp(&self) -> PathBuf {
+        self.root().join("tmp")
+    }
+
+    /// The model every agent of this laboratory talks to.
+    pub fn model(&self) -> &ScriptedModel {
+        &self.model
+    }
+
+    /// Makes another git work tree with one commit beside the project.
+    pub fn make_project(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.root().join(name);
+        fs::create_dir_all(&path)?;
+        fs::write(path.join("README.md"), "# A project for tests\n")?;
+        for args in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-q", "-m", "Begin"]] {
+            let outcome = run_to_end(self.command("git").args(args).current_dir(&path), b"", LONGEST_RUN)?;
+            if !outcome.status.success() {
+                return Err(io::Error::other(format!("git {} failed: {}", args.join(" "), outcome.stderr)));
+            }
+        }
+        Ok(path)
+    }
+
+    /// The whole environment of a command: nothing of the caller's, both agents pointed at the model.
+    pub fn env(&self) -> Vec<(OsString, OsString)> {
+        let mut all: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), self.search_path.clone()),
+            ("HOME".into(), self.home().into()),
+            ("TMPDIR".into(), self.tmp().into()),
+        ];
+        let fixed = [
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("USER", "tester"),
+            ("SHELL", "/bin/sh"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_AUTHOR_NAME", "Tester"),
+            ("GIT_AUTHOR_EMAIL", "tester@localhost"),
+            ("GIT_COMMITTER_NAME", "Tester"),
+            ("GIT_COMMITTER_EMAIL", "tester@localhost"),
+        ];
+        all.extend(fixed.iter().map(|(name, value)| (name.into(), value.into())));
+        all.extend(self.claude_env());
+        all.extend(self.codex_env());
+        all
+    }
+
+    /// What Claude Code needs to talk to the model and to nothing else. Part of [`Lab::env`].
+    pub fn claude_env(&self) -> Vec<(OsString, OsString)> {
+        let fixed = [
+            ("ANTHROPIC_API_KEY", FAKE_KEY),
+            // Without it Claude Code refuses to skip permissions as root.
+            ("IS_SANDBOX", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("CLAUDE_CODE_MAX_RETRIES", "1"),
+        ];
+        let mut all = vec![("ANTHROPIC_BASE_URL".into(), self.model.url().into())];
+        all.extend(fixed.iter().map(|(name, value)| (name.into(), value.into())));
+        all
+    }
+
+    /// What Codex needs beside `$HOME/.codex/config.toml`, which is written already. Part of [`Lab::env`].
+    pub fn codex_env(&self) -> Vec<(OsString, OsString)> {
+        vec![("REJOIN_TEST_KEY".into(), FAKE_KEY.into())]
+    }
+
+    /// A command in the project with this laboratory's environment. A bare name is looked up on its PATH.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let program = program.as_ref();
+        let found = find_on(&self.search_path, program).unwrap_or_else(|| program.into());
+        let mut command = Command::new(found);
+        command.env_clear().envs(self.env()).current_dir(self.project());
+        command
+    }
+
+    /// Runs a command to its end with this input; a hanging one is killed after three minutes.
+    #[track_caller]
+    #[expect(clippy::panic, reason = "an assertion: the program can be started")]
+    pub fn run(&self, command: &mut Command, stdin: &str) -> Outcome {
+        match run_to_end(command, stdin.as_bytes(), LONGEST_RUN) {
+            Ok(outcome) => outcome,
+            Err(error) => panic!("{} cannot be run: {error}", command.get_program().display()),
+        }
+    }
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Real agents (if any), then the guard for all others, then what scripts and npm's wrappers need.
+fn search_path(real: Option<&Path>, guard: &Path) -> io::Result<OsString> {
+    let caller = env::var_os("PATH").unwrap_or_default();
+    let dir_of =
+        |program: &str| find_on(&caller, program.as_ref()).and_then(|p| p.parent().map(Path::to_owned));
+    let mut dirs: Vec<PathBuf> = real.into_iter().chain([guard]).map(Path::to_owned).collect();
+    dirs.extend(dir_of("node"));
+    dirs.extend(["/usr/bin".into(), "/bin".into()]);
+    dirs.extend(dir_of("git"));
+    env::join_paths(dirs).map_err(io::Error::other)
+}
+
+fn find_on(search_path: &OsStr, program: &OsStr) -> Option<PathBuf> {
+    if Path::new(program).components().count() != 1 {
+        return None;
+    }
+    env::split_paths(search_path).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
+fn codex_config(model_url: &str) -> String {
+    format!(
+        r#"model = "mock-model"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "The scripted model"
+base_url = "{model_url}/v1"
+wire_api = "responses"
+env_key = "REJOIN_TEST_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+# Otherwise a model that is gone is waited for without end.
+unbounded_connection_retries = false
+"#
+    )
+}
+
+/// Whether this process has no route to anything but itself. Where that cannot be known (no `/proc/net`), the
+/// fake keys and addresses of the environment have to do.
+fn only_loopback() -> bool {
+    let beyond = |table: &str, header: usize, device: fn(&str) -> Option<&str>| {
+        fs::read_to_string(table).is_ok_and(|text| {
+            text.lines().skip(header).any(|line| device(line).is_some_and(|name| name != "lo"))
+        })
+    };
+    !beyond("/proc/net/route", 1, |line| line.split_whitespace().next())
+        && !beyond("/proc/net/ipv6_route", 0, |line| line.split_whitespace().next_back())
+}

@@ -1,0 +1,6 @@
+//! The testkit's own tests, in one binary.
+
+mod agents;
+mod guard;
+mod lab;
+mod model;
