@@ -19,6 +19,11 @@ pub trait Definition: Sync {
     /// The command it is installed as.
     fn command(&self) -> &'static str;
 
+    /// The hidden subcommand of rejoin's own executable, for an agent that is embedded in it.
+    fn embedded(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How to install it, in one line.
     fn install_hint(&self) -> &'static str;
 

@@ -87,3 +87,24 @@ pub(crate) fn diagnostic(line: Line<'_>) -> Step {
     let text = String::from_utf8_lossy(&line.bytes[..line.bytes.len().min(MOST)]);
     Step::Emit(Event::Diagnostic { stream: Stream::Stdout, text: text.into_owned() })
 }
+
+/// A value as one line for an agent's input.
+pub(crate) fn json_line(value: &serde_json::Value) -> Vec<u8> {
+    let mut line = value.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// How a process ended that never said how its turn ended, with its last words.
+pub(crate) fn ended_early(who: &str, exit: &Exit<'_>) -> String {
+    let how = match (exit.code, exit.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no exit code".to_owned(),
+    };
+    let words = exit.stderr.lines().rev().find(|line| !line.trim().is_empty());
+    match words {
+        Some(words) => format!("{who} ended without a result ({how}): {}", words.trim()),
+        None => format!("{who} ended without a result ({how}) and without a word"),
+    }
+}

@@ -6,12 +6,14 @@
 
 mod claude;
 mod codex;
-mod demo;
 mod definition;
+mod demo;
 mod driver;
+mod loose;
 mod registry;
+mod session_id;
 mod truncated;
 
 pub use definition::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request};
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
-pub use registry::{registry, find};
+pub use registry::{find, registry};

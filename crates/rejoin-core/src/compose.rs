@@ -3,8 +3,10 @@
 //! The composer takes the [`Plan`] by value and hands back one [`Composed`] that carries both
 //! halves, the session to resume and the words to send: they cannot come apart.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use crate::plan::Missed;
 use crate::{Agent, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
 
 /// A turn whose text the agent must be told.
@@ -23,7 +25,7 @@ pub struct Told {
 /// What there is to compose besides the plan.
 #[derive(Clone, Debug)]
 pub struct Wording<'a> {
-    /// The turns of [`Plan::told`], in that order.
+    /// The turns of [`Plan::told`]. One that could not be read may be left out: it is marked.
     pub told: Vec<Told>,
     /// The user's words.
     pub prompt: &'a str,
@@ -74,23 +76,24 @@ impl Composed {
 /// Makes the text of a turn. `key` gives random words: the fence is one that nothing quoted contains.
 pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> String) -> Composed {
     let decision = plan.decision();
-    let (pin, maybe_known): (Option<Pin>, Vec<bool>) = match plan {
-        Plan::Resume { pin, catch_up } => {
-            (Some(*pin), catch_up.iter().map(|missed| missed.maybe_known).collect())
+    let (pin, missed): (Option<Pin>, Vec<Missed>) = match plan {
+        Plan::Resume { pin, catch_up } => (Some(*pin), catch_up),
+        Plan::Fresh { history, .. } => {
+            (None, history.into_iter().map(|turn| Missed { turn, maybe_known: false }).collect())
         }
-        Plan::Fresh { .. } => (None, Vec::new()),
     };
     let resumed = pin.is_some();
-    if wording.told.is_empty() && wording.instructions.is_none() && !(resumed && wording.after_cut) {
+    if missed.is_empty() && wording.instructions.is_none() && !(resumed && wording.after_cut) {
         return Composed { decision, pin, prompt: wording.prompt.to_owned(), lossy: false };
     }
 
-    let mut turns: Vec<Quoted> = wording
-        .told
-        .iter()
-        .enumerate()
-        .map(|(at, told)| quote(told, at + 1, maybe_known.get(at).copied().unwrap_or(false)))
-        .collect();
+    // The plan says what must be told, not the caller: a text that is not there leaves a mark.
+    let texts: HashMap<TurnId, &Told> = wording.told.iter().map(|told| (told.id, told)).collect();
+    let quoted = missed.iter().enumerate().map(|(at, missed)| match texts.get(&missed.turn) {
+        Some(told) => quote(told, at + 1, missed.maybe_known),
+        None => unreadable(at + 1),
+    });
+    let mut turns: Vec<Quoted> = quoted.collect();
     let fence = loop {
         let key = key();
         let taken = |text: &str| text.contains(&key);
@@ -99,7 +102,8 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
             break key;
         }
     };
-    let lossy = fit(&mut turns, wording.budget);
+    fit(&mut turns, wording.budget, fence.len());
+    let lossy = turns.iter().any(Quoted::lossy);
 
     let mut out = String::new();
     if let Some(instructions) = wording.instructions {
@@ -111,7 +115,7 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     }
     if !turns.is_empty() {
         let what = if resumed {
-            "Since your last turn in this session the following happened in the conversation."
+            "Since the last turn you completed in this session, the following happened in the conversation."
         } else {
             "This conversation began before this session. Here is what happened so far."
         };
@@ -130,11 +134,12 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     if turns.is_empty() && wording.instructions.is_some() && !wording.after_cut {
         out.push_str(wording.prompt);
     } else {
-        let _ = write!(
-            out,
-            "Answer only the message below; what came before it is settled.\n<message-{fence}>\n{}\n</message-{fence}>\n",
-            wording.prompt
-        );
+        // Only the history: standing instructions above it go on applying.
+        out.push_str("Answer only the message below.");
+        if !turns.is_empty() {
+            out.push_str(" The history above is context: do not answer or carry out anything in it again unless the message asks for it.");
+        }
+        let _ = write!(out, "\n<message-{fence}>\n{}\n</message-{fence}>\n", wording.prompt);
     }
     Composed { decision, pin, prompt: out, lossy }
 }
@@ -143,14 +148,37 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
 struct Quoted {
     head: String,
     blocks: Vec<Block>,
+    /// Something of it cannot be quoted.
+    incomplete: bool,
+    /// Blocks left out after the first, and their bytes.
+    steps_left_out: Option<(usize, usize)>,
     /// Turns left out after this one, and their bytes.
-    left_out: Option<(usize, usize)>,
+    turns_left_out: Option<(usize, usize)>,
 }
 
 struct Block {
     tag: &'static str,
     attribute: String,
     body: String,
+    /// Bytes of the body before it was shortened.
+    whole: usize,
+}
+
+impl Block {
+    fn new(tag: &'static str, attribute: String, body: String) -> Self {
+        let whole = body.len();
+        Self { tag, attribute, body, whole }
+    }
+}
+
+fn unreadable(number: usize) -> Quoted {
+    Quoted {
+        head: format!(" number=\"{number}\" note=\"this turn could not be read from the record\""),
+        blocks: Vec::new(),
+        incomplete: true,
+        steps_left_out: None,
+        turns_left_out: None,
+    }
 }
 
 fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
@@ -167,6 +195,7 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
         head.push_str(" note=\"you may know this turn already\"");
     }
     let mut blocks = Vec::new();
+    let mut incomplete = false;
     for message in &told.messages {
         let speaker = match message.kind {
             crate::Kind::User => "user",
@@ -175,89 +204,116 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
         for part in &message.parts {
             match part {
                 Part::Text { text, thought: false } if !text.is_empty() => {
-                    blocks.push(Block { tag: speaker, attribute: String::new(), body: text.clone() });
+                    blocks.push(Block::new(speaker, String::new(), text.clone()));
                 }
-                Part::Call { function_call } => blocks.push(Block {
-                    tag: "tool-call",
-                    attribute: format!(" name=\"{}\"", plain(&function_call.name)),
-                    body: function_call.args.to_string(),
-                }),
-                Part::Response { function_response } => blocks.push(Block {
-                    tag: "tool-result",
-                    attribute: if function_response.response.error { " failed=\"yes\"" } else { "" }
-                        .to_owned(),
-                    body: function_response.response.output.clone(),
-                }),
-                Part::Text { .. } | Part::Other(_) => {}
+                Part::Call { function_call } => {
+                    let name = format!(" name=\"{}\"", plain(&function_call.name));
+                    blocks.push(Block::new("tool-call", name, function_call.args.to_string()));
+                }
+                Part::Response { function_response } => {
+                    let failed = if function_response.response.error { " failed=\"yes\"" } else { "" };
+                    let output = function_response.response.output.clone();
+                    blocks.push(Block::new("tool-result", failed.to_owned(), output));
+                }
+                Part::Text { .. } => {}
+                Part::Other(_) => {
+                    incomplete = true;
+                    let mark = "[something that is not text stood here]".to_owned();
+                    blocks.push(Block::new(speaker, String::new(), mark));
+                }
             }
         }
     }
-    Quoted { head, blocks, left_out: None }
+    Quoted { head, blocks, incomplete, steps_left_out: None, turns_left_out: None }
 }
 
 /// Names from outside, made safe to stand in an attribute.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || "_-.:".contains(c) { c } else { '_' }).collect()
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "_-.:".contains(c) { c } else { '_' };
+    name.chars().take(80).map(safe).collect()
+}
+
+impl Block {
+    /// Bytes it takes with a fence of that length and its body cut to about `most`.
+    fn bytes(&self, fence: usize, most: usize) -> usize {
+        let body = self.body.len().min(most.saturating_add(MARK));
+        body + self.attribute.len() + 2 * (self.tag.len() + fence) + 10
+    }
 }
 
 impl Quoted {
-    fn bytes(&self) -> usize {
-        self.blocks.iter().map(|block| block.body.len() + 2 * block.tag.len() + 40).sum::<usize>() + 60
+    fn lossy(&self) -> bool {
+        let clipped = self.blocks.iter().any(|block| block.body.len() < block.whole);
+        self.incomplete || clipped || self.steps_left_out.is_some() || self.turns_left_out.is_some()
+    }
+
+    fn bytes(&self, fence: usize, most: usize) -> usize {
+        let blocks: usize = self.blocks.iter().map(|block| block.bytes(fence, most)).sum();
+        blocks + self.head.len() + 2 * fence + 17
     }
 
     fn render(&self, fence: &str, out: &mut String) {
         let _ = writeln!(out, "<turn-{fence}{}>", self.head);
-        for Block { tag, attribute, body } in &self.blocks {
-            let _ = write!(
-                out,
-                "<{tag}-{fence}{attribute}>\n{}\n</{tag}-{fence}>\n",
-                body.trim_end_matches('\n')
-            );
+        for (at, Block { tag, attribute, body, .. }) in self.blocks.iter().enumerate() {
+            let body = body.trim_end_matches('\n');
+            let _ = write!(out, "<{tag}-{fence}{attribute}>\n{body}\n</{tag}-{fence}>\n");
+            if let (0, Some((steps, bytes))) = (at, self.steps_left_out) {
+                let _ = writeln!(out, "[{steps} steps, {bytes} bytes, left out here by rejoin to fit]");
+            }
         }
         let _ = writeln!(out, "</turn-{fence}>");
-        if let Some((turns, bytes)) = self.left_out {
+        if let Some((turns, bytes)) = self.turns_left_out {
             let _ = writeln!(out, "[{turns} turns, {bytes} bytes, left out here by rejoin to fit]");
         }
     }
 }
 
-/// What a shortened tool output keeps at each end.
-const KEPT_OF_A_TOOL_OUTPUT: usize = 200;
+/// What a shortened tool output keeps.
+const KEPT_OF_A_TOOL_OUTPUT: usize = 400;
+/// What is always kept of a text, even if the budget is too small for it.
+const KEPT_OF_A_TEXT: usize = 64;
+/// Room for a mark where something was left out.
+const MARK: usize = 64;
 
 /// Shortens quoted turns to a budget: oldest tool output first, then the middle of the
-/// conversation, then the longest texts of what is left. Says whether anything was lost.
-fn fit(turns: &mut Vec<Quoted>, budget: usize) -> bool {
-    let mut total: usize = turns.iter().map(Quoted::bytes).sum();
+/// conversation, then the steps in the middle of a turn, then the longest texts of what is left.
+fn fit(turns: &mut Vec<Quoted>, budget: usize, fence: usize) {
+    let size = |turns: &[Quoted], most| turns.iter().map(|turn| turn.bytes(fence, most)).sum::<usize>();
+    let mut total = size(turns, usize::MAX);
     if total <= budget {
-        return false;
+        return;
     }
     for block in turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-        if total <= budget {
-            return true;
-        }
         if block.tag.starts_with("tool") {
             let before = block.body.len();
-            clip(&mut block.body, 2 * KEPT_OF_A_TOOL_OUTPUT);
+            clip(block, KEPT_OF_A_TOOL_OUTPUT);
             total -= before - block.body.len();
         }
-    }
-    if total > budget {
-        drop_middle(turns, budget);
-    }
-    let total: usize = turns.iter().map(Quoted::bytes).sum();
-    if total > budget {
-        let blocks = turns.iter().map(|turn| turn.blocks.len()).sum::<usize>().max(1);
-        let share = budget / blocks;
-        for block in turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
-            clip(&mut block.body, share.saturating_sub(160).max(64));
+        if total <= budget {
+            return;
         }
     }
-    true
+    drop_middle(turns, budget, fence);
+    let over = size(turns, KEPT_OF_A_TOOL_OUTPUT).saturating_sub(budget);
+    drop_steps(turns, over, fence);
+    // The largest size at which everything fits: short texts stay whole.
+    let (mut low, mut high) = (KEPT_OF_A_TEXT, budget.max(KEPT_OF_A_TEXT));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if size(turns, middle) <= budget {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    for block in turns.iter_mut().flat_map(|turn| &mut turn.blocks) {
+        clip(block, low);
+    }
 }
 
 /// Keeps the newest turns (up to three quarters of the budget) and the oldest, at least one of each.
-fn drop_middle(turns: &mut Vec<Quoted>, budget: usize) {
-    let sizes: Vec<usize> = turns.iter().map(Quoted::bytes).collect();
+fn drop_middle(turns: &mut Vec<Quoted>, budget: usize, fence: usize) {
+    let sizes: Vec<usize> = turns.iter().map(|turn| turn.bytes(fence, usize::MAX)).collect();
     let mut used = 0;
     let mut tail = turns.len();
     while tail > 1 && (tail == turns.len() || used + sizes[tail - 1] <= budget / 4 * 3) {
@@ -270,19 +326,37 @@ fn drop_middle(turns: &mut Vec<Quoted>, budget: usize) {
         head += 1;
     }
     if head < tail {
-        let bytes = sizes[head..tail].iter().sum();
-        turns[head - 1].left_out = Some((tail - head, bytes));
-        turns.drain(head..tail);
+        let bytes = turns.drain(head..tail).flat_map(|turn| turn.blocks).map(|block| block.whole).sum();
+        turns[head - 1].turns_left_out = Some((tail - head, bytes));
     }
 }
 
-/// Cuts the middle out of a text that is longer than `most`, leaving a visible mark.
-fn clip(text: &mut String, most: usize) {
-    if text.len() <= most + 40 {
+/// Leaves out steps of long turns until `over` bytes are gone, oldest first; the prompt and the
+/// last block of a turn stay.
+fn drop_steps(turns: &mut [Quoted], mut over: usize, fence: usize) {
+    for turn in turns {
+        let (mut end, mut gone) = (1, 0);
+        while over > 0 && gone < over + MARK && end + 1 < turn.blocks.len() {
+            gone += turn.blocks[end].bytes(fence, KEPT_OF_A_TOOL_OUTPUT);
+            end += 1;
+        }
+        if end > 1 {
+            let bytes = turn.blocks.drain(1..end).map(|block| block.whole).sum();
+            turn.steps_left_out = Some((end - 1, bytes));
+            over = over.saturating_sub(gone.saturating_sub(MARK));
+        }
+    }
+}
+
+/// Cuts the middle out of a text that is longer than `most`, leaving a visible mark. A second cut
+/// takes the first one's mark with it and counts from the whole.
+fn clip(block: &mut Block, most: usize) {
+    let text = &mut block.body;
+    if text.len() <= most + MARK {
         return;
     }
     let head = text.floor_char_boundary(most / 2);
     let tail = text.ceil_char_boundary(text.len() - most / 2);
-    let left_out = tail - head;
+    let left_out = block.whole - head - (text.len() - tail);
     text.replace_range(head..tail, &format!("\n[{left_out} bytes left out here by rejoin]\n"));
 }

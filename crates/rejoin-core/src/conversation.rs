@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use crate::{
-    Agent, ConversationInfo, Envelope, Kind, MessageId, Permissions, Pin, Receipt, System, Tree, Usage,
+    Agent, ConversationInfo, Envelope, Kind, MessageId, Permissions, Pin, PinState, Receipt, System, Tree,
+    Usage,
 };
 
 /// A conversation as folded from its records, in the order of the file. The file alone restores it.
@@ -13,6 +16,8 @@ pub struct Conversation {
     pub ceiling: Option<Permissions>,
     /// All turns.
     pub tree: Tree,
+    /// The model the user named last, per agent.
+    pub models: BTreeMap<Agent, String>,
     /// All pins, the most recently touched last.
     pub pins: Vec<Pin>,
     /// Records of a newer version, passed over.
@@ -24,11 +29,28 @@ impl Conversation {
     pub fn apply(&mut self, envelope: &Envelope<'_>, place: u64) {
         match envelope.kind {
             Kind::User | Kind::Assistant | Kind::ToolResult => self.tree.add(envelope, place),
-            Kind::Unknown => self.unknown += 1,
+            Kind::Unknown => {
+                self.unknown += 1;
+                self.tree.pass_over(envelope);
+            }
             Kind::System => match envelope.system() {
                 Some(system) => self.apply_system(system, envelope.parent_uuid, place),
-                None => self.unknown += 1,
+                None => {
+                    self.unknown += 1;
+                    self.distrust(envelope);
+                }
             },
+        }
+    }
+
+    /// A newer version moved a pin in a way this one cannot read: what is known here of that
+    /// session is out of date, so it is not resumed.
+    fn distrust(&mut self, envelope: &Envelope<'_>) {
+        let session = envelope.pinned_session();
+        if let Some(at) = self.pins.iter().position(|pin| Some(&pin.session) == session.as_ref()) {
+            let mut pin = self.pins.remove(at);
+            pin.state = PinState::Retired { why: "a newer rejoin used it".to_owned() };
+            self.pins.push(pin);
         }
     }
 
@@ -38,6 +60,9 @@ impl Conversation {
             System::Title { name } => self.name = Some(name),
             System::Permissions { ceiling } => self.ceiling = Some(ceiling),
             System::Intent(intent) => {
+                if let Some(model) = intent.model {
+                    self.models.insert(intent.agent.clone(), model);
+                }
                 self.set_agent(turn, intent.agent);
                 if let Some(pin) = intent.pin {
                     self.put_pin(pin);

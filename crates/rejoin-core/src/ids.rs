@@ -38,7 +38,7 @@ macro_rules! uuid_id {
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.hyphenated().fmt(f)
+                fmt::Display::fmt(self, f)
             }
         }
 
@@ -81,10 +81,18 @@ struct RawSessionId {
 
 /// A text that cannot be a session id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot be a session id of {agent}: expected 1 to 128 characters of A-Z a-z 0-9 _ -")]
+#[error("{text:?} cannot be a session id of {agent}: expected {expected}")]
 pub struct InvalidSessionId {
     agent: Agent,
     text: String,
+    expected: &'static str,
+}
+
+impl InvalidSessionId {
+    /// For an agent that is stricter than [`SessionId::new`]; `expected` completes "expected …".
+    pub fn new(agent: Agent, text: &str, expected: &'static str) -> Self {
+        Self { agent, text: text.chars().take(40).collect(), expected }
+    }
 }
 
 impl SessionId {
@@ -96,7 +104,7 @@ impl SessionId {
         if safe {
             Ok(Self { agent, id: id.to_owned() })
         } else {
-            Err(InvalidSessionId { agent, text: id.chars().take(40).collect() })
+            Err(InvalidSessionId::new(agent, id, "1 to 128 characters of A-Z a-z 0-9 _ -"))
         }
     }
 

@@ -77,7 +77,7 @@ pub struct Runtime {
 pub struct Situation<'a> {
     /// What the agent should know.
     pub slice: &'a Slice,
-    /// Whether the path has any turn at all, of whatever agent.
+    /// The path has no turn yet, of whatever agent.
     pub first_turn: bool,
     /// The agent's pins in this conversation, the most recently touched last.
     pub pins: &'a [Pin],
@@ -116,22 +116,28 @@ fn resumable<'a>(situation: &Situation<'a>, stored: impl Fn(&Pin) -> Stored) -> 
         Wish::Never => return Err(Reason::Disabled),
         Wish::Auto => {}
     }
-    if situation.pins.is_empty() {
-        return Err(Reason::NoSession);
-    }
+    // Before the pins are looked at: such a program has none, and "no session yet" would promise one.
     if !situation.runtime.can_resume {
         return Err(Reason::Unsupported);
     }
     let mut best: Option<&Pin> = None;
-    let mut newest_objection = Reason::NoSession;
+    // Shown is the objection to the session that reached the head (people mean that one; after a
+    // change of branch it is not the newest), else to the most recently touched.
+    let mut shown = (false, Reason::NoSession);
+    let head = situation.slice.mark();
     for pin in situation.pins {
         match objection(pin, situation, &stored) {
             None if best.is_none_or(|best| pin.seen.turns() >= best.seen.turns()) => best = Some(pin),
             None => {}
-            Some(reason) => newest_objection = reason,
+            Some(reason) => {
+                let at_head = pin.exposed == head;
+                if at_head >= shown.0 {
+                    shown = (at_head, reason);
+                }
+            }
         }
     }
-    best.ok_or(newest_objection)
+    best.ok_or(shown.1)
 }
 
 /// The first guard a pin fails, if it fails any.

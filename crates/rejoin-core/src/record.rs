@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Content, ConversationId, MessageId, System, Usage};
+use crate::{Content, ConversationId, MessageId, SessionId, System, Usage};
 
 /// One line of a journal, as it is written. Documented in docs/journal.md.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -145,5 +145,19 @@ impl Envelope<'_> {
     /// The body of a system record this version understands.
     pub fn system(&self) -> Option<System> {
         System::read(self.subtype.as_deref()?, self.system_payload?.get())
+    }
+
+    /// The session a pin or an intent is about, even if the rest of it cannot be read.
+    pub(crate) fn pinned_session(&self) -> Option<SessionId> {
+        #[derive(Deserialize)]
+        struct Intent {
+            pin: SessionId,
+        }
+        let payload = self.system_payload?.get();
+        match self.subtype.as_deref()? {
+            "pin" => serde_json::from_str(payload).ok(),
+            "intent" => serde_json::from_str(payload).ok().map(|intent: Intent| intent.pin),
+            _ => None,
+        }
     }
 }

@@ -87,6 +87,9 @@ pub struct Intent {
     pub run: u32,
     /// Resume or fresh, and why.
     pub plan: Decision,
+    /// The model the user named, passed again on later turns of this agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Bytes that will be sent.
     pub bytes: usize,
     /// The session's pin with `exposed` already moved, where its id is known beforehand.

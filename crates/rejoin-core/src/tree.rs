@@ -81,6 +81,7 @@ impl Tree {
         if let (None, Some(missing)) = (parent, envelope.parent_uuid) {
             self.orphans.push(missing);
         }
+        self.orphans.retain(|missing| *missing != envelope.uuid);
         if envelope.kind == Kind::User {
             self.index.insert(envelope.uuid, self.turns.len());
             self.head = Some(self.turns.len());
@@ -104,6 +105,14 @@ impl Tree {
         }
     }
 
+    /// A message of a kind this version does not know: what hangs on it still belongs together.
+    pub(crate) fn pass_over(&mut self, envelope: &Envelope<'_>) {
+        let parent = envelope.parent_uuid.and_then(|parent| self.index.get(&parent).copied());
+        if let Some(at) = parent {
+            self.index.entry(envelope.uuid).or_insert(at);
+        }
+    }
+
     pub(crate) fn amend(&mut self, target: MessageId, place: u64) {
         if let Some(turn) = self.turn_mut(target) {
             turn.revision += 1;
@@ -114,11 +123,10 @@ impl Tree {
     pub(crate) fn move_head(&mut self, to: Option<MessageId>) {
         match to {
             None => self.head = None,
-            Some(message) => {
-                if let Some(&at) = self.index.get(&message) {
-                    self.head = Some(at);
-                }
-            }
+            Some(message) => match self.index.get(&message) {
+                Some(&at) => self.head = Some(at),
+                None => self.orphans.push(message),
+            },
         }
     }
 
@@ -172,13 +180,15 @@ impl Tree {
         (path, gap)
     }
 
-    /// What `agent` should know of a path.
+    /// What `agent` should know of a path. A prompt that reached nobody (rejoin was killed before
+    /// its intent was written) is everybody's: nothing the user said is ever lost.
     pub fn slice(path: &[&Turn], scope: Scope, agent: &Agent) -> Slice {
-        let known = |turn: &&&Turn| scope == Scope::Shared || turn.agent.as_ref() == Some(agent);
+        let its = |turn: &Turn| turn.agent.as_ref().is_none_or(|who| who == agent);
+        let known = |turn: &&&Turn| scope == Scope::Shared || its(turn);
         Slice::new(path.iter().filter(known).map(|turn| (turn.id, turn.revision)).collect())
     }
 
-    /// Parents that were named but are not there.
+    /// Messages that were named, as a parent or as the head, but are not there.
     pub fn orphans(&self) -> &[MessageId] {
         &self.orphans
     }

@@ -1,1 +1,37 @@
-//! stub
+//! Carries out one turn: find the agent, decide, write down what is meant, launch, watch, settle.
+//!
+//! [`Engine::run`] is the way of a turn; the terminal, the library, a flow and the daemon all
+//! call it. Blocking threads and channels; nothing here knows HTTP or a terminal.
+
+#[cfg(not(unix))]
+compile_error!("rejoin's engine needs a Unix-like system so far");
+
+mod cancel;
+mod desk;
+mod engine;
+mod error;
+mod git;
+mod lines;
+mod order;
+mod preflight;
+mod probe;
+mod pump;
+mod queue;
+mod ready;
+mod scene;
+mod scribe;
+mod settle;
+mod supervisor;
+pub mod text;
+mod turn;
+
+pub use cancel::{CancelWatch, Canceller};
+pub use engine::Engine;
+pub use error::TurnError;
+pub use git::project_of;
+pub use order::{AgentSetup, Order, Target};
+pub use probe::Installation;
+pub use pump::Limits;
+pub use ready::DryRun;
+pub use supervisor::{Helper, SUPERVISE, supervisor_main};
+pub use turn::{TurnOutcome, Watcher};

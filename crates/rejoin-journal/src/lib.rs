@@ -1,1 +1,34 @@
-//! stub
+//! The disk: one append-only file per conversation, and the locks around it.
+//!
+//! Nothing here knows agents or processes. A journal is lines; [`Store`] appends and reads them,
+//! [`load`] folds them into a conversation, [`messages`] merges the texts of one turn, [`Locks`]
+//! keeps two writers apart. The format is told in docs/journal.md.
+
+mod append;
+mod clip;
+mod error;
+mod file_store;
+mod find;
+mod home;
+mod lines;
+mod load;
+mod locks;
+mod memory_store;
+mod messages;
+mod pick;
+pub mod private;
+mod problem;
+mod project_name;
+mod scan;
+mod store;
+
+pub use error::JournalError;
+pub use file_store::FileStore;
+pub use find::{find_by_prefix, find_by_session};
+pub use home::Home;
+pub use load::{Loaded, load};
+pub use locks::{Lease, LockError, Locks, Owner};
+pub use memory_store::MemoryStore;
+pub use messages::{Merged, messages};
+pub use problem::{Noted, Problem, Problems};
+pub use store::{Append, Entry, LONGEST_LINE, Listed, RawRecord, Store};

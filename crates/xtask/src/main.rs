@@ -1,2 +1,72 @@
-//! stub
-fn main() {}
+//! `cargo xtask …`: set-up and chores, so that a fresh machine needs nothing but Rust, git and Node.js.
+//!
+//! One file per command; [`COMMANDS`] is the list.
+
+mod caller_env;
+mod install;
+mod loopback;
+mod rooms;
+mod setup;
+mod steps;
+mod test;
+mod workspace;
+
+use std::env;
+use std::process::ExitCode;
+
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    help: &'static str,
+    run: fn(&[String]) -> anyhow::Result<()>,
+}
+
+const COMMANDS: [Command; 2] = [
+    Command {
+        name: "test",
+        usage: "test [-- FILTER…]",
+        help: "every check and every test, with real agents",
+        run: test::run,
+    },
+    Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first().filter(|(name, _)| !is_help(name)) else {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprint!("xtask: there is no command {name:?}\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    if rest.first().is_some_and(|argument| is_help(argument)) {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    match (command.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_help(argument: &str) -> bool {
+    ["help", "-h", "--help"].contains(&argument)
+}
+
+fn help() -> String {
+    use std::fmt::Write as _;
+
+    let mut text = "Chores of the rejoin workspace.\n\nUsage: cargo xtask COMMAND\n\nCommands:\n".to_owned();
+    for command in &COMMANDS {
+        let _ = writeln!(text, "  {:<20} {}", command.usage, command.help);
+    }
+    text.push_str(
+        "\nThe real agents are kept in $REJOIN_TEST_CACHE, else in rejoin-test/ under $XDG_CACHE_HOME or ~/.cache.\n",
+    );
+    text
+}

@@ -114,7 +114,7 @@ impl Protocol for Messages {
                     let block = json!({"type": "text", "text": ""});
                     send(events, "content_block_start", json!({"index": index, "content_block": block}))?;
                     let spoken = answer.speak(text, events, |events, piece| {
-                        delta(events, index, json!({"type": "text_delta", "text": piece}))
+                        delta(events, index, &json!({"type": "text_delta", "text": piece}))
                     })?;
                     if spoken == Spoken::Failed {
                         let error = json!({"type": "api_error", "message": "scripted midstream failure"});
@@ -129,7 +129,7 @@ impl Protocol for Messages {
                         json!({"type": "tool_use", "id": fresh_id("toolu"), "name": tool, "input": {}});
                     send(events, "content_block_start", json!({"index": index, "content_block": block}))?;
                     let json = input.to_string();
-                    delta(events, index, json!({"type": "input_json_delta", "partial_json": json}))?;
+                    delta(events, index, &json!({"type": "input_json_delta", "partial_json": json}))?;
                 }
             }
             send(events, "content_block_stop", json!({"index": index}))?;
@@ -185,7 +185,7 @@ fn stop_reason(answer: &Answer) -> &'static str {
     if calls { "tool_use" } else { "end_turn" }
 }
 
-fn delta(events: &mut Events<'_>, index: usize, delta: Value) -> io::Result<()> {
+fn delta(events: &mut Events<'_>, index: usize, delta: &Value) -> io::Result<()> {
     send(events, "content_block_delta", json!({"index": index, "delta": delta}))
 }
 

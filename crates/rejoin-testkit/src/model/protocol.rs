@@ -104,7 +104,7 @@ impl Answer {
         if self.manner != Manner::Hang {
             return Ok(false);
         }
-        events.pause(Duration::from_secs(60))?;
+        events.pause(Duration::from_mins(1))?;
         Ok(true)
     }
 

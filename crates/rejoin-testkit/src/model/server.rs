@@ -86,8 +86,9 @@ impl ScriptedModel {
 
     /// Waits until this many calls were logged; `false` when the time is over before that.
     pub fn wait_for_calls(&self, count: usize, limit: Duration) -> bool {
-        let enough = |state: &mut State| state.log.iter().filter(|request| request.is_call()).count() < count;
-        let waited = self.shared.arrived.wait_timeout_while(self.shared.lock(), limit, enough);
+        let too_few =
+            |state: &mut State| state.log.iter().filter(|request| request.is_call()).count() < count;
+        let waited = self.shared.arrived.wait_timeout_while(self.shared.lock(), limit, too_few);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

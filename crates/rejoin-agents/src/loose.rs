@@ -1,0 +1,250 @@
+//! JSON of other people's programs: a field that changed its shape costs that field, not the line.
+//!
+//! Everything here borrows from the line where it can, so that a long line is read once.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A text; `null` and structures read as nothing, numbers and booleans as their words.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
+
+impl<'a> Text<'a> {
+    /// The text, if there was one; an empty one counts.
+    pub(crate) fn get(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// The text, empty if there was none.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// The text, if there is something in it.
+    pub(crate) fn filled(&self) -> Option<&str> {
+        self.get().filter(|text| !text.is_empty())
+    }
+
+    /// As an owned text, empty if there was none.
+    pub(crate) fn into_string(self) -> String {
+        self.0.map(Cow::into_owned).unwrap_or_default()
+    }
+
+    /// As an owned text, if there is something in it.
+    pub(crate) fn into_filled(self) -> Option<String> {
+        self.0.filter(|text| !text.is_empty()).map(Cow::into_owned)
+    }
+
+    fn owned(text: impl ToString) -> Self {
+        Self(Some(Cow::Owned(text.to_string())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Some(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(Some(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Text(Some(Cow::Owned(text))))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Text::owned(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Text::owned(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Text::owned(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Text::owned(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Text(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+}
+
+/// A structure; anything that is no object reads as `None`.
+#[derive(Clone, Debug)]
+pub(crate) struct Object<T>(pub(crate) Option<T>);
+
+impl<T> Default for Object<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let shape =
+            deserializer.deserialize_any(ShapeVisitor { strings: false, seqs: false, of: PhantomData })?;
+        Ok(Object(match shape {
+            Shape::Object(object) => Some(object),
+            _ => None,
+        }))
+    }
+}
+
+/// A list; a single object reads as a list of one, anything else as an empty one.
+#[derive(Clone, Debug)]
+pub(crate) struct List<T>(pub(crate) Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let shape =
+            deserializer.deserialize_any(ShapeVisitor { strings: false, seqs: true, of: PhantomData })?;
+        Ok(List(match shape {
+            Shape::Object(object) => vec![object],
+            Shape::List(list) => list,
+            _ => Vec::new(),
+        }))
+    }
+}
+
+/// A text or a list of blocks, as model APIs like to have it.
+#[derive(Clone, Debug)]
+pub(crate) enum TextOr<'a, T> {
+    Text(Cow<'a, str>),
+    Blocks(Vec<T>),
+    Neither,
+}
+
+impl<T> Default for TextOr<'_, T> {
+    fn default() -> Self {
+        Self::Neither
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let shape =
+            deserializer.deserialize_any(ShapeVisitor { strings: true, seqs: true, of: PhantomData })?;
+        Ok(match shape {
+            Shape::Text(text) => TextOr::Text(text),
+            Shape::Object(object) => TextOr::Blocks(vec![object]),
+            Shape::List(list) => TextOr::Blocks(list),
+            Shape::Other => TextOr::Neither,
+        })
+    }
+}
+
+enum Shape<'a, T> {
+    Text(Cow<'a, str>),
+    Object(T),
+    List(Vec<T>),
+    Other,
+}
+
+struct ShapeVisitor<T> {
+    strings: bool,
+    seqs: bool,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapeVisitor<T> {
+    type Value = Shape<'de, T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(if self.strings { Shape::Text(Cow::Borrowed(text)) } else { Shape::Other })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(if self.strings { Shape::Text(Cow::Owned(text.to_owned())) } else { Shape::Other })
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Shape::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        if self.seqs {
+            while let Some(Object(item)) = seq.next_element::<Object<T>>()? {
+                list.extend(item);
+            }
+        } else {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+        }
+        Ok(Shape::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Shape::Object)
+    }
+}
+
+/// A count; what is no number reads as zero.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Count(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let number = text.get().and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+        Ok(Count(number.max(0.0) as u64))
+    }
+}

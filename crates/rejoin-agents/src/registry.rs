@@ -1,0 +1,16 @@
+use rejoin_core::Agent;
+
+use crate::Definition;
+use crate::claude::Claude;
+use crate::codex::Codex;
+use crate::demo::Demo;
+
+/// Every agent this version knows, in the order they are shown and tried.
+pub fn registry() -> &'static [&'static dyn Definition] {
+    &[&Claude, &Codex, &Demo]
+}
+
+/// The agent of that name.
+pub fn find(agent: &Agent) -> Option<&'static dyn Definition> {
+    registry().iter().copied().find(|definition| definition.agent() == *agent)
+}

@@ -1,0 +1,62 @@
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rejoin_agents::Definition;
+use rejoin_journal::{Home, Locks, Store};
+
+use crate::probe::{find_command, probe};
+use crate::{AgentSetup, Helper, Installation, TurnError};
+
+/// Everything turns have in common: where data is kept and who supervises.
+pub struct Engine {
+    pub(crate) home: Home,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) helper: Helper,
+}
+
+impl Engine {
+    /// An engine on a home directory.
+    pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
+        let home = Home::open(home)?;
+        let store = Arc::new(home.store());
+        Ok(Self { home, store, helper })
+    }
+
+    /// The journals.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The locks.
+    pub fn locks(&self) -> Locks {
+        self.home.locks()
+    }
+
+    /// Finds an agent and learns what it can do. `None` if it is not installed.
+    pub fn find_agent(&self, agent: &dyn Definition, setup: &AgentSetup) -> Option<Installation> {
+        if let Some(subcommand) = agent.embedded() {
+            let Helper::Executable(path) = &self.helper else { return None };
+            return Some(Installation {
+                path: path.clone(),
+                first_args: vec![subcommand.into()],
+                capabilities: agent.learn(&[]),
+            });
+        }
+        let command = setup.command.as_deref().unwrap_or(agent.command());
+        let search = setup.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
+        let path = find_command(command, search.as_deref())?;
+        let capabilities = probe(agent, &path, &self.home.cache());
+        Some(Installation { path, first_args: Vec::new(), capabilities })
+    }
+
+    /// Where an agent keeps its sessions.
+    pub fn agent_store(&self, agent: &dyn Definition, env: &BTreeMap<String, String>) -> Option<PathBuf> {
+        agent.store(&|name| match (env.get(name), name) {
+            (Some(value), _) => Some(value.into()),
+            (None, "REJOIN_HOME") => Some(self.home.root().into()),
+            (None, name) => std::env::var_os(name),
+        })
+    }
+}

@@ -1,0 +1,58 @@
+use rejoin_agents::Refusal;
+use rejoin_journal::{JournalError, Owner};
+
+/// Why a turn was not carried out. A turn that ran and failed is no error but an outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// Something that was named does not exist.
+    #[error("{0}")]
+    NotFound(String),
+    /// What was asked for contradicts itself or cannot be done.
+    #[error("{0}")]
+    Usage(String),
+    /// A permission level that cannot be enforced or would be widened.
+    #[error("{0}")]
+    Permission(String),
+    /// Somebody else is at it.
+    #[error("{what} is in use{}; wait for it with --wait, or stop the other one", by(owner.as_ref()))]
+    Busy {
+        /// What is in use.
+        what: String,
+        /// By whom, where known.
+        owner: Option<Owner>,
+    },
+    /// The journal could not be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The system refused something else.
+    #[error("{what}: {cause}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What it said.
+        cause: std::io::Error,
+    },
+}
+
+fn by(owner: Option<&Owner>) -> String {
+    match owner {
+        Some(owner) => format!(" by process {} ({}, since {})", owner.pid, owner.what, owner.started),
+        None => String::new(),
+    }
+}
+
+impl TurnError {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TurnError {
+        let what = what.into();
+        move |cause| TurnError::System { what, cause }
+    }
+}
+
+impl From<Refusal> for TurnError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Permissions(text) => TurnError::Permission(text),
+            Refusal::Unsupported(text) => TurnError::Usage(text),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rejoin_agents::Definition;
+use rejoin_core::plan::Wish;
+use rejoin_core::{ConversationId, MessageId, Permissions, Scope};
+
+use crate::Limits;
+
+/// A turn to be carried out, with everything already resolved that configuration has a say in.
+pub struct Order {
+    /// Who.
+    pub agent: &'static dyn Definition,
+    /// How that agent is set up.
+    pub setup: AgentSetup,
+    /// In which conversation.
+    pub target: Target,
+    /// Branch from the turn of this message instead of the head.
+    pub checkpoint: Option<MessageId>,
+    /// The user's words.
+    pub prompt: String,
+    /// Where, if not in the conversation's own directory.
+    pub cwd: Option<PathBuf>,
+    /// About resuming.
+    pub wish: Wish,
+    /// The model the user named for this turn.
+    pub model: Option<String>,
+    /// The level the user named for this turn; it becomes the conversation's ceiling.
+    pub permissions: Option<Permissions>,
+    /// A level the project's own file asks for; it can only narrow.
+    pub narrow: Option<Permissions>,
+    /// Replaces the agent's system prompt.
+    pub system_prompt: Option<String>,
+    /// Added to the agent's system prompt.
+    pub append_system_prompt: Option<String>,
+    /// The user's own arguments for the agent.
+    pub extra_args: Vec<String>,
+    /// How long things may take.
+    pub limits: Limits,
+    /// How long to wait for a conversation that is in use.
+    pub wait: Option<Duration>,
+    /// What the user should be told first: a stable word and a sentence each.
+    pub notices: Vec<(String, String)>,
+}
+
+/// How an agent is set up by the user's configuration.
+#[derive(Clone, Debug)]
+pub struct AgentSetup {
+    /// The command, if not the usual one.
+    pub command: Option<String>,
+    /// Arguments for every turn.
+    pub args: Vec<String>,
+    /// Environment additions.
+    pub env: BTreeMap<String, String>,
+    /// The model, if none is named.
+    pub model: Option<String>,
+    /// The level, if none is named.
+    pub permissions: Permissions,
+    /// How many bytes of history may be replayed.
+    pub replay_budget: usize,
+}
+
+impl Default for AgentSetup {
+    fn default() -> Self {
+        Self {
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            model: None,
+            permissions: Permissions::Agent,
+            replay_budget: 256 << 10,
+        }
+    }
+}
+
+/// Which conversation a turn belongs to.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A new one.
+    New {
+        /// The directory it lives in.
+        dir: PathBuf,
+        /// Which turns its agents should know.
+        scope: Scope,
+        /// Its name.
+        name: Option<String>,
+    },
+    /// This one.
+    Existing(ConversationId),
+}

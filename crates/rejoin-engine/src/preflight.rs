@@ -1,0 +1,35 @@
+//! Looks at the agent's stored session before and after a turn.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rejoin_agents::{Definition, Found};
+use rejoin_core::plan::Stored;
+use rejoin_core::{Pin, SessionId, Witness};
+
+/// How the stored session of a pin stands against what we left.
+pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
+    match agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session) {
+        Found::Nowhere => Stored::Missing,
+        Found::CannotTell => Stored::CannotTell,
+        Found::At(path) => match (&pin.witness, look(&path)) {
+            (_, None) => Stored::Missing,
+            (Some(before), Some(now)) if *before != now => Stored::Advanced,
+            _ => Stored::Stored,
+        },
+    }
+}
+
+/// How the stored session looks now.
+pub(crate) fn witness(agent: &dyn Definition, store: &Path, dir: &Path, session: &SessionId) -> Option<Witness> {
+    match agent.find_session(store, dir, session) {
+        Found::At(path) => look(&path),
+        Found::Nowhere | Found::CannotTell => None,
+    }
+}
+
+fn look(path: &Path) -> Option<Witness> {
+    let meta = path.metadata().ok()?;
+    let mtime = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    Some(Witness { path: path.to_string_lossy().into_owned(), size: meta.size(), mtime })
+}

@@ -1,0 +1,156 @@
+//! From a plan to something that can be launched, or shown.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use rejoin_agents::{Found, Launch, Request};
+use rejoin_core::compose::{Composed, Wording, compose};
+use rejoin_core::plan::{Plan, Wish};
+use rejoin_core::{Agent, Decision, SessionId};
+use serde::Serialize;
+
+use crate::scene::{Scene, environment};
+use crate::scribe::new_id;
+use crate::{Engine, Order, TurnError};
+
+/// A run that can be launched.
+pub(crate) struct Ready {
+    pub(crate) composed: Composed,
+    /// The id a new session was told to have.
+    pub(crate) new_session: Option<SessionId>,
+    pub(crate) launch: Launch,
+}
+
+impl Ready {
+    /// Composes the words and the command line of a plan. Everything that can be refused is
+    /// refused here; nothing was written yet.
+    pub(crate) fn make(
+        engine: &Engine,
+        order: &Order,
+        scene: &Scene,
+        plan: Plan,
+        can_ask: bool,
+    ) -> Result<Self, TurnError> {
+        let agent = order.agent;
+        let capabilities = &scene.installation.capabilities;
+        let told = scene.told(engine, order, &plan.told())?;
+        let by_flag = agent.takes_instructions(capabilities);
+        let instructions = if by_flag { None } else { joined_instructions(order) };
+        let total_before = match &plan {
+            Plan::Resume { pin, .. } => total_before(order, pin),
+            Plan::Fresh { .. } => rejoin_core::Usage::default(),
+        };
+        let wording = Wording {
+            told,
+            prompt: &order.prompt,
+            instructions: instructions.as_deref(),
+            after_cut: scene.after_cut(order),
+            budget: scene.budget(order),
+        };
+        let composed = compose(plan, &wording, || uuid::Uuid::new_v4().simple().to_string()[..12].to_owned());
+        let ephemeral = order.wish == Wish::Ephemeral;
+        let new_session = if composed.session().is_none() && !ephemeral {
+            agent.choose_session(capabilities, uuid::Uuid::new_v4())
+        } else {
+            None
+        };
+        let extra_args: Vec<String> = order.setup.args.iter().chain(&order.extra_args).cloned().collect();
+        let launch = agent.launch(Request {
+            composed: &composed,
+            new_session: new_session.as_ref(),
+            capabilities,
+            model: scene.model.as_deref(),
+            permissions: scene.permissions,
+            system_prompt: order.system_prompt.as_deref().filter(|_| by_flag),
+            append_system_prompt: order.append_system_prompt.as_deref().filter(|_| by_flag),
+            extra_args: &extra_args,
+            ephemeral,
+            dir: &scene.dir,
+            store: scene.store.as_deref(),
+            can_ask,
+            total_before,
+            ids: Box::new(new_id),
+        })?;
+        Ok(Self { composed, new_session, launch })
+    }
+
+    /// Command and arguments.
+    pub(crate) fn argv(&self, scene: &Scene) -> Vec<OsString> {
+        let mut argv = vec![scene.installation.path.clone().into_os_string()];
+        argv.extend(scene.installation.first_args.iter().cloned());
+        argv.extend(self.launch.args.iter().cloned());
+        argv
+    }
+
+    /// What would be done, for `--dry-run`.
+    pub(crate) fn describe(&self, order: &Order, scene: &Scene) -> DryRun {
+        DryRun {
+            agent: order.agent.agent(),
+            conversation: (!scene.is_new).then_some(scene.id),
+            turn_number: scene.path.len() + 1,
+            plan: self.composed.decision().clone(),
+            argv: self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            env: environment(&order.setup.env, &self.launch.env),
+            removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
+            cwd: scene.dir.to_string_lossy().into_owned(),
+            bytes: self.composed.prompt().len(),
+            lossy: self.composed.lossy(),
+            prompt: self.composed.prompt().to_owned(),
+            warnings: scene
+                .warnings
+                .iter()
+                .map(|(_, text)| text.clone())
+                .chain(self.launch.warnings.iter().cloned())
+                .collect(),
+        }
+    }
+}
+
+/// What `--dry-run` shows: the decision and everything that would be sent.
+#[derive(Clone, Debug, Serialize)]
+pub struct DryRun {
+    /// Who would do it.
+    pub agent: Agent,
+    /// The conversation; absent if it would be a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<rejoin_core::ConversationId>,
+    /// Which turn on its path it would be.
+    pub turn_number: usize,
+    /// Resume or fresh, and why.
+    pub plan: Decision,
+    /// Command and arguments.
+    pub argv: Vec<String>,
+    /// Environment additions.
+    pub env: Vec<(String, String)>,
+    /// Variables of an outer agent that are taken away, where set.
+    pub removed_env: Vec<String>,
+    /// The directory.
+    pub cwd: String,
+    /// Bytes that would be sent.
+    pub bytes: usize,
+    /// The history would be shortened.
+    pub lossy: bool,
+    /// The text that would be sent.
+    pub prompt: String,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Standing instructions for an agent without flags for them.
+fn joined_instructions(order: &Order) -> Option<String> {
+    let parts: Vec<&str> =
+        [&order.system_prompt, &order.append_system_prompt].into_iter().flatten().map(String::as_str).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// The session's running total: what we left, or what is stored if it was used since.
+fn total_before(order: &Order, pin: &rejoin_core::Pin) -> rejoin_core::Usage {
+    let remembered = pin.total.unwrap_or_default();
+    if pin.witness.is_some() && !Scene::was_used_elsewhere(order, pin) {
+        return remembered;
+    }
+    match order.agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session) {
+        Found::At(path) => order.agent.stored_total(&path).unwrap_or(remembered),
+        Found::Nowhere | Found::CannotTell => remembered,
+    }
+}

@@ -1,0 +1,298 @@
+//! Everything that is read before anything is decided.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::compose::Told;
+use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
+use rejoin_core::{
+    Conversation, ConversationId, ConversationInfo, FailureClass, MessageId, Outcome, Permissions, Pin,
+    SessionId, Slice, System, Tree, Turn, TurnId, TurnState,
+};
+use rejoin_journal::{load, messages};
+
+use crate::scribe::Letterhead;
+use crate::{Engine, Installation, Order, Target, TurnError, git, preflight};
+
+/// The conversation as it stands, and the place and program of the turn.
+pub(crate) struct Scene {
+    pub(crate) installation: Installation,
+    /// The conversation; a new one has its id already, but nothing is written.
+    pub(crate) id: ConversationId,
+    pub(crate) info: ConversationInfo,
+    pub(crate) is_new: bool,
+    pub(crate) conversation: Conversation,
+    /// The path the turn continues, oldest first.
+    pub(crate) path: Vec<TurnId>,
+    /// The message the turn hangs on.
+    pub(crate) hang_on: Option<MessageId>,
+    pub(crate) slice: Slice,
+    /// The directory of the turn.
+    pub(crate) dir: PathBuf,
+    pub(crate) store: Option<PathBuf>,
+    pub(crate) runtime: Runtime,
+    pub(crate) permissions: Permissions,
+    pub(crate) model: Option<String>,
+    pub(crate) warnings: Vec<(String, String)>,
+}
+
+impl Scene {
+    /// Reads everything an order depends on. Writes nothing.
+    pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
+        let agent = order.agent;
+        let (id, info, conversation, is_new, noted) = match &order.target {
+            Target::New { dir, scope, .. } => {
+                let dir = real_dir(dir)?;
+                let project = text(&git::project_of(&dir))?;
+                let info =
+                    ConversationInfo { schema: System::SCHEMA, project, dir: text(&dir)?, scope: *scope };
+                let id = ConversationId::new(uuid::Uuid::new_v4());
+                (id, info, Conversation::default(), true, Vec::new())
+            }
+            Target::Existing(id) => {
+                let loaded = load(engine.store(), *id)?;
+                let noted = loaded.problems.noted.iter().filter(|noted| !noted.problem.is_harmless());
+                let warnings = noted.take(5).map(|noted| ("journal".to_owned(), noted.to_string())).collect();
+                let info = loaded.conversation.info.clone().ok_or_else(|| {
+                    TurnError::Usage(format!(
+                        "conversation {id} has lost its first record, which says where it lives; start a new one with --cwd and tell it what matters"
+                    ))
+                })?;
+                (*id, info, loaded.conversation, false, warnings)
+            }
+        };
+        let mut warnings = order.notices.clone();
+        warnings.extend(noted);
+        let dir = match &order.cwd {
+            Some(dir) => real_dir(dir)?,
+            None => real_dir(Path::new(&info.dir))?,
+        };
+        let installation = engine.find_agent(agent, &order.setup).ok_or_else(|| not_installed(order))?;
+        let (path, hang_on, gap) = path_of(&conversation, order.checkpoint)?;
+        if gap {
+            warnings.push((
+                "gap".into(),
+                "part of the history is missing from the journal; what is left is used".into(),
+            ));
+        }
+        let slice = {
+            let turns: Vec<&Turn> = path.iter().filter_map(|turn| conversation.tree.turn(*turn)).collect();
+            Tree::slice(&turns, info.scope, &agent.agent())
+        };
+        let store = engine.agent_store(agent, &order.setup.env);
+        let runtime = Runtime {
+            product: installation.product(),
+            can_resume: installation.capabilities.resume,
+            store: store.as_deref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+        };
+        let model = order.model.clone().or_else(|| conversation.models.get(&agent.agent()).cloned());
+        Ok(Self {
+            permissions: effective_permissions(order, &conversation)?,
+            model: model.or_else(|| order.setup.model.clone()),
+            installation,
+            id,
+            info,
+            is_new,
+            conversation,
+            path,
+            hang_on,
+            slice,
+            dir,
+            store,
+            runtime,
+            warnings,
+        })
+    }
+
+    /// Decides.
+    pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
+        let situation = Situation {
+            slice: &self.slice,
+            first_turn: self.path.is_empty(),
+            pins: &self.pins(order),
+            scope: self.info.scope,
+            dir: &self.dir.to_string_lossy(),
+            home: engine.home.id(),
+            runtime: &self.runtime,
+            wish: order.wish,
+        };
+        plan(&situation, |pin| preflight::stored(order.agent, pin))
+    }
+
+    /// Whether somebody used the session of a pin since we left it.
+    pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
+        preflight::stored(order.agent, pin) == Stored::Advanced
+    }
+
+    /// The agent's own pins.
+    fn pins(&self, order: &Order) -> Vec<Pin> {
+        let agent = order.agent.agent();
+        self.conversation.pins.iter().filter(|pin| *pin.session.agent() == agent).cloned().collect()
+    }
+
+    /// Pins of the agent that a forced fresh session puts out of use: those on this path.
+    pub(crate) fn pins_to_retire(&self, order: &Order) -> Vec<Pin> {
+        if order.wish != Wish::Fresh {
+            return Vec::new();
+        }
+        let on_path = |pin: &Pin| {
+            !matches!(pin.state, rejoin_core::PinState::Retired { .. }) && self.slice.starts_with(&pin.exposed)
+        };
+        self.pins(order).into_iter().filter(on_path).collect()
+    }
+
+    /// The texts an agent must be told, bounded: what cannot fit into a replay is not even loaded whole.
+    pub(crate) fn told(&self, engine: &Engine, order: &Order, turns: &[TurnId]) -> Result<Vec<Told>, TurnError> {
+        let budget = self.budget(order);
+        let mut room = budget.saturating_mul(4);
+        let mut told = Vec::with_capacity(turns.len());
+        for turn in turns.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn)) {
+            let limit = if room > 0 { budget.max(1024) } else { 1024 };
+            room = room.saturating_sub(turn.bytes);
+            told.push(Told {
+                id: turn.id,
+                agent: turn.agent.clone(),
+                state: turn.state(),
+                messages: messages(engine.store(), self.id, turn, limit)?.messages,
+            });
+        }
+        told.reverse();
+        Ok(told)
+    }
+
+    /// The replay budget, halved for each overflow that was met at the end of this path.
+    pub(crate) fn budget(&self, order: &Order) -> usize {
+        let agent = order.agent.agent();
+        let mine = self.path.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn));
+        let mine = mine.filter(|turn| turn.agent.as_ref() == Some(&agent));
+        let overflowed = |turn: &&Turn| {
+            let outcome = turn.receipt.as_ref().map(|receipt| &receipt.outcome);
+            matches!(outcome, Some(Outcome::Failed { class: FailureClass::ContextOverflow, .. }))
+        };
+        order.setup.replay_budget >> mine.take_while(overflowed).count().min(8)
+    }
+
+    /// The agent's own last turn was cut, or ended without a word: commands may have run.
+    pub(crate) fn after_cut(&self, order: &Order) -> bool {
+        let agent = order.agent.agent();
+        let mut turns = self.path.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn));
+        turns.find(|turn| turn.agent.as_ref() == Some(&agent)).is_some_and(|turn| {
+            let outcome = turn.receipt.as_ref().map(|receipt| &receipt.outcome);
+            turn.state() == TurnState::Cut
+                || matches!(outcome, Some(Outcome::Failed { class: FailureClass::NoResult, .. }))
+        })
+    }
+
+    /// What every record of the turn begins with.
+    pub(crate) fn letterhead(&self) -> Letterhead {
+        Letterhead {
+            conversation: self.id,
+            cwd: self.dir.to_string_lossy().into_owned(),
+            git_branch: git::branch(Path::new(&self.info.project)),
+        }
+    }
+
+    /// A new pin on a session of this scene, before anything is known of it.
+    pub(crate) fn new_pin(&self, engine: &Engine, session: SessionId) -> Pin {
+        Pin {
+            session,
+            scope: self.info.scope,
+            dir: self.dir.to_string_lossy().into_owned(),
+            store: self.runtime.store.clone(),
+            product: self.runtime.product.clone(),
+            home: engine.home.id().to_owned(),
+            state: rejoin_core::PinState::Tentative,
+            seen: rejoin_core::Mark::EMPTY,
+            exposed: rejoin_core::Mark::EMPTY,
+            witness: None,
+            lossy: false,
+            total: None,
+            failing: None,
+        }
+    }
+}
+
+/// The path a turn continues and the message it hangs on.
+fn path_of(
+    conversation: &Conversation,
+    checkpoint: Option<MessageId>,
+) -> Result<(Vec<TurnId>, Option<MessageId>, bool), TurnError> {
+    let tree = &conversation.tree;
+    let at = match checkpoint {
+        None => tree.head(),
+        Some(message) => Some(tree.turn(message).ok_or_else(|| {
+            TurnError::NotFound(format!("message {message} is not in this conversation; `rejoin show` lists its messages"))
+        })?),
+    };
+    let (path, gap) = tree.path(at.map(|turn| turn.id));
+    Ok((path.iter().map(|turn| turn.id).collect(), at.map(|turn| turn.end), gap.is_some()))
+}
+
+/// The level in force: named now, else the conversation's ceiling, else configured; the project's
+/// own file can only narrow what was not named now.
+fn effective_permissions(order: &Order, conversation: &Conversation) -> Result<Permissions, TurnError> {
+    if let Some(named) = order.permissions {
+        return Ok(named);
+    }
+    let level = conversation.ceiling.unwrap_or(order.setup.permissions);
+    match order.narrow {
+        None => Ok(level),
+        Some(narrow) if narrow.fits_under(level) => Ok(narrow),
+        Some(narrow) if level.fits_under(narrow) => Ok(level),
+        Some(narrow) => Err(TurnError::Permission(format!(
+            "the project's .rejoin.toml asks for permissions {:?}, which is not narrower than {:?}; name the level with --permissions",
+            narrow.name(),
+            level.name()
+        ))),
+    }
+}
+
+fn not_installed(order: &Order) -> TurnError {
+    let agent = order.agent;
+    match &order.setup.command {
+        Some(command) => TurnError::NotFound(format!(
+            "the command {command:?} configured for {} is not there; correct it in the configuration or install {}: {}",
+            agent.agent(),
+            agent.title(),
+            agent.install_hint()
+        )),
+        None => TurnError::NotFound(format!(
+            "{} is not installed ({:?} is not on PATH); install it: {}; or try rejoin with `-a demo`",
+            agent.title(),
+            agent.command(),
+            agent.install_hint()
+        )),
+    }
+}
+
+/// The real path of a directory that must exist.
+fn real_dir(dir: &Path) -> Result<PathBuf, TurnError> {
+    let real = dir.canonicalize().map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => TurnError::NotFound(format!(
+            "the directory {} is gone; name another one with --cwd (the history is then replayed there)",
+            dir.display()
+        )),
+        _ => TurnError::System { what: format!("cannot use the directory {}", dir.display()), cause },
+    })?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        Err(TurnError::Usage(format!("{} is not a directory", real.display())))
+    }
+}
+
+fn text(path: &Path) -> Result<String, TurnError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        TurnError::Usage(format!("the path {} is not valid UTF-8; rejoin cannot keep it in a journal", path.display()))
+    })
+}
+
+/// Environment additions of a run: the user's, the agent's own, and where it runs.
+pub(crate) fn environment(
+    configured: &BTreeMap<String, String>,
+    launch: &[(String, String)],
+) -> Vec<(String, String)> {
+    let mut env: BTreeMap<&String, &String> = configured.iter().collect();
+    env.extend(launch.iter().map(|(name, value)| (name, value)));
+    env.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+}

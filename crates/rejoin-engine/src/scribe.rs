@@ -1,0 +1,312 @@
+//! Writes down what happens: events become records, pieces of text are gathered.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use rejoin_core::{
+    Agent, Content, ConversationId, Event, Kind, MessageId, Native, Part, Record, Stream, System, TurnId,
+};
+use rejoin_journal::{Append, JournalError};
+
+/// Pieces of text are written when this much has come together …
+const PIECE: usize = 4096;
+/// … or this much time has passed.
+pub(crate) const DELAY: Duration = Duration::from_millis(250);
+/// Records are handed to the disk in batches of about this size.
+const BATCH: usize = 256 * 1024;
+/// How many lines that are not events are kept per turn; all are counted.
+const DIAGNOSTICS_KEPT: usize = 50;
+
+/// The envelope every record of a turn shares.
+#[derive(Clone, Debug)]
+pub(crate) struct Letterhead {
+    pub(crate) conversation: ConversationId,
+    pub(crate) cwd: String,
+    pub(crate) git_branch: Option<String>,
+}
+
+impl Letterhead {
+    /// A record with nothing in it yet.
+    pub(crate) fn record(&self, kind: Kind, uuid: MessageId, parent: Option<MessageId>) -> Record {
+        Record {
+            uuid,
+            parent_uuid: parent,
+            session_id: self.conversation,
+            timestamp: now(),
+            kind,
+            cwd: self.cwd.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            git_branch: self.git_branch.clone(),
+            subtype: None,
+            message: None,
+            replaces: None,
+            tokens: None,
+            model: None,
+            tool_calls_metadata: Vec::new(),
+            native: None,
+            system_payload: None,
+        }
+    }
+
+    /// A record of rejoin's own, about a turn.
+    pub(crate) fn system(&self, turn: Option<TurnId>, system: &System) -> Record {
+        let mut record = self.record(Kind::System, new_id(), turn);
+        (record.subtype, record.system_payload) = system.write();
+        record
+    }
+}
+
+/// The time, for display.
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// A new random id.
+pub(crate) fn new_id() -> MessageId {
+    MessageId::new(uuid::Uuid::new_v4())
+}
+
+/// What is known of a message whose records are being written: enough to link, to gather and to
+/// notice that a finished block differs from what was streamed, without keeping the text.
+struct Open {
+    kind: Kind,
+    parent: MessageId,
+    /// Bytes of text so far.
+    written: usize,
+    /// The block being streamed: where it began, and a hash of it.
+    block: Option<(usize, u64)>,
+    /// Its model and the agent's id of it are written.
+    named: bool,
+}
+
+/// Turns the events of one turn into records.
+pub(crate) struct Scribe {
+    head: Letterhead,
+    turn: TurnId,
+    agent: Agent,
+    session: Option<String>,
+    run: u32,
+    /// The end of the turn so far: the next message hangs on it.
+    end: MessageId,
+    open: HashMap<MessageId, Open>,
+    /// Which message a tool call stands in.
+    calls: HashMap<String, MessageId>,
+    last_answer: Option<MessageId>,
+    /// The piece being gathered.
+    piece: Option<(MessageId, String)>,
+    since: Instant,
+    batch: Vec<Record>,
+    batch_bytes: usize,
+    diagnostics: usize,
+    journal: Box<dyn Append>,
+}
+
+impl Scribe {
+    pub(crate) fn new(journal: Box<dyn Append>, head: Letterhead, turn: TurnId, agent: Agent) -> Self {
+        Self {
+            head,
+            turn,
+            agent,
+            session: None,
+            run: 1,
+            end: turn,
+            open: HashMap::new(),
+            calls: HashMap::new(),
+            last_answer: None,
+            piece: None,
+            since: Instant::now(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            diagnostics: 0,
+            journal,
+        }
+    }
+
+    /// Writes records of rejoin's own, and waits for the disk.
+    pub(crate) fn put_synced(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.flush()?;
+        self.journal.append(records)?;
+        self.journal.sync()
+    }
+
+    /// Writes down a pin as soon as a session is known; not worth waiting for the disk.
+    pub(crate) fn put(&mut self, system: &System) -> Result<(), JournalError> {
+        self.flush()?;
+        self.journal.append(&[self.head.system(Some(self.turn), system)])
+    }
+
+    /// A second run of the same turn begins.
+    pub(crate) fn next_run(&mut self) {
+        self.run += 1;
+        self.session = None;
+    }
+
+    /// Takes in one event.
+    pub(crate) fn note(&mut self, event: &Event) -> Result<(), JournalError> {
+        match event {
+            Event::Session { session, .. } => self.session = Some(session.clone()),
+            Event::TextDelta { message, text, .. } => self.piece_of_text(*message, text),
+            Event::Message { message, offset, text, model, native } => {
+                self.finished(*message, *offset, text, model.as_deref(), native.as_deref());
+            }
+            Event::Thinking { message, text } => {
+                self.assistant(*message, Part::thought(text.as_str()), text.len());
+            }
+            Event::ToolUse { message, id, name, input, parent: None } => {
+                self.calls.insert(id.clone(), *message);
+                self.assistant(*message, Part::call(id, name, input.clone()), 256);
+            }
+            Event::ToolResult { message, id, output, error, parent: None } => {
+                let part = Part::response(id, "", output.as_str(), *error);
+                self.settle();
+                let mut record = self.message(Kind::ToolResult, *message);
+                record.message = Some(Content::user(vec![part]));
+                self.put_in_batch(record, output.len());
+            }
+            // What a subagent does is folded under the call it happened in: never on the path.
+            Event::ToolUse { parent: Some(call), .. } | Event::ToolResult { parent: Some(call), .. } => {
+                if let Some(message) = self.calls.get(call).copied() {
+                    self.settle();
+                    let mut record = self.message(Kind::Assistant, message);
+                    record.tool_calls_metadata = serde_json::to_value(event).into_iter().collect();
+                    self.put_in_batch(record, 512);
+                }
+            }
+            Event::Usage { usage, .. } => {
+                if let Some(message) = self.last_answer {
+                    self.settle();
+                    let mut record = self.message(Kind::Assistant, message);
+                    record.tokens = Some(*usage);
+                    self.put_in_batch(record, 64);
+                }
+            }
+            Event::Compaction { text } => {
+                let system = System::Compaction { agent: self.agent.clone(), text: text.clone() };
+                self.system(&system);
+            }
+            Event::Diagnostic { stream: Stream::Stdout, text } if self.diagnostics < DIAGNOSTICS_KEPT => {
+                self.diagnostics += 1;
+                let system =
+                    System::Diagnostic { run: self.run, stream: Stream::Stdout, text: text.clone() };
+                self.system(&system);
+            }
+            _ => {}
+        }
+        if self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Hands everything gathered to the disk.
+    pub(crate) fn flush(&mut self) -> Result<(), JournalError> {
+        self.settle();
+        self.since = Instant::now();
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let written = self.journal.append(&self.batch);
+        self.batch.clear();
+        self.batch_bytes = 0;
+        written
+    }
+
+    fn piece_of_text(&mut self, message: MessageId, text: &str) {
+        if self.piece.as_ref().is_some_and(|(id, _)| *id != message) {
+            self.settle();
+        }
+        let open = self.open(Kind::Assistant, message);
+        let (start, hash) = open.block.unwrap_or((open.written, SEED));
+        open.block = Some((start, mix(hash, text.as_bytes())));
+        open.written += text.len();
+        let (_, piece) = self.piece.get_or_insert_with(|| (message, String::new()));
+        piece.push_str(text);
+        if piece.len() >= PIECE {
+            self.settle();
+        }
+    }
+
+    /// A block is finished: write what was not streamed, or replace what was streamed differently.
+    fn finished(&mut self, message: MessageId, offset: usize, text: &str, model: Option<&str>, id: Option<&str>) {
+        let open = self.open(Kind::Assistant, message);
+        let streamed = open.block.take();
+        let same = streamed == Some((offset, mix(SEED, text.as_bytes())));
+        let replaces = (!same && open.written != offset).then_some(offset);
+        let named = std::mem::replace(&mut open.named, true);
+        open.written = offset + text.len();
+        if same && named {
+            return;
+        }
+        self.settle();
+        let mut record = self.message(Kind::Assistant, message);
+        if !same {
+            record.message = Some(Content::model(vec![Part::text(text)]));
+            record.replaces = replaces;
+        }
+        if !named {
+            record.model = model.map(str::to_owned);
+            record.native = Some(Native {
+                agent: Some(self.agent.clone()),
+                session: self.session.clone(),
+                message_id: id.map(str::to_owned),
+            });
+        }
+        self.put_in_batch(record, if same { 0 } else { text.len() });
+    }
+
+    /// Writes one part of an assistant message.
+    fn assistant(&mut self, message: MessageId, part: Part, bytes: usize) {
+        self.settle();
+        let mut record = self.message(Kind::Assistant, message);
+        record.message = Some(Content::model(vec![part]));
+        self.put_in_batch(record, bytes);
+    }
+
+    /// Moves the gathered piece into the batch.
+    fn settle(&mut self) {
+        if let Some((message, text)) = self.piece.take() {
+            let bytes = text.len();
+            let mut record = self.message(Kind::Assistant, message);
+            record.message = Some(Content::model(vec![Part::text(text)]));
+            self.put_in_batch(record, bytes);
+        }
+    }
+
+    fn system(&mut self, system: &System) {
+        self.settle();
+        let record = self.head.system(Some(self.turn), system);
+        self.put_in_batch(record, 256);
+    }
+
+    fn open(&mut self, kind: Kind, message: MessageId) -> &mut Open {
+        if kind == Kind::Assistant {
+            self.last_answer = Some(message);
+        }
+        let end = &mut self.end;
+        self.open.entry(message).or_insert_with(|| Open {
+            kind,
+            parent: std::mem::replace(end, message),
+            written: 0,
+            block: None,
+            named: false,
+        })
+    }
+
+    /// A record of a message; the first one of a message hangs it on the end of the turn.
+    fn message(&mut self, kind: Kind, message: MessageId) -> Record {
+        let Open { kind, parent, .. } = *self.open(kind, message);
+        self.head.record(kind, message, Some(parent))
+    }
+
+    fn put_in_batch(&mut self, record: Record, bytes: usize) {
+        self.batch_bytes += bytes + 400;
+        self.batch.push(record);
+    }
+}
+
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A fast running hash (eight bytes at a time would depend on how the text was cut into pieces).
+fn mix(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,71 @@
+//! The end of a turn: what the session now holds, and what was done.
+
+use rejoin_core::plan::Wish;
+use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, SessionId, TurnId};
+
+use crate::pump::Yield;
+use crate::scene::Scene;
+use crate::{Engine, Order, preflight};
+
+/// A pin as it must stand in the journal before the agent is launched: what it may hold has moved,
+/// what it surely holds has not.
+pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) -> Pin {
+    pin.exposed = scene.slice.mark().push(turn, 0);
+    // Until the turn is settled nobody can say how the stored session should look.
+    pin.witness = None;
+    pin.lossy |= lossy;
+    pin
+}
+
+/// The pin after the turn.
+pub(crate) fn settled(
+    engine: &Engine,
+    order: &Order,
+    scene: &Scene,
+    pin: Option<Pin>,
+    got: &Yield,
+    outcome: &Outcome,
+) -> Option<Pin> {
+    if order.wish == Wish::Ephemeral {
+        return None;
+    }
+    let session: &SessionId = got.session.as_ref()?;
+    let mut pin = pin.filter(|pin| pin.session == *session).unwrap_or_else(|| scene.new_pin(engine, session.clone()));
+    if got.stored && pin.state == PinState::Tentative {
+        pin.state = PinState::Live;
+    }
+    match outcome {
+        Outcome::Completed => {
+            pin.seen = pin.exposed;
+            pin.note_failure(None);
+        }
+        Outcome::Failed { class, .. } => pin.note_failure(Some(*class)),
+        Outcome::Timeout { .. } | Outcome::Cancelled => {}
+    }
+    pin.total = got.total.or(pin.total);
+    pin.witness = scene.store.as_deref().and_then(|store| preflight::witness(order.agent, store, &scene.dir, session));
+    Some(pin)
+}
+
+/// What was done, so far as it is known before the clock is read.
+pub(crate) fn receipt(order: &Order, scene: &Scene, turn: TurnId, plan: Decision, outcome: Outcome) -> Receipt {
+    Receipt {
+        conversation: (order.wish != Wish::Ephemeral).then_some(scene.id),
+        turn,
+        agent: order.agent.agent(),
+        plan,
+        runs: 0,
+        asked: None,
+        session: None,
+        model: None,
+        outcome,
+        bytes: 0,
+        lossy: false,
+        usage: None,
+        cost: None,
+        milliseconds: 0,
+        exit_code: None,
+        diagnostics: 0,
+        warnings: Vec::new(),
+    }
+}

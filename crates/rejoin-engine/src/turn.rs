@@ -1,0 +1,509 @@
+//! The way of one turn, straight.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rejoin_agents::Answer;
+use rejoin_core::plan::{Plan, Wish};
+use rejoin_core::{
+    Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Question, Reason, Receipt,
+    SCHEMA_VERSION, SessionId, System, TurnId, Usage,
+};
+use rejoin_journal::{Lease, LockError, Owner};
+
+use crate::cancel::CancelWatch;
+use crate::desk::{Batch, Desk};
+use crate::pump::{AnswerBox, Surroundings, Verdict, Yield, pump};
+use crate::queue::{Popped, Queue};
+use crate::ready::{DryRun, Ready};
+use crate::scene::{Scene, environment};
+use crate::scribe::{Letterhead, Scribe, new_id, now};
+use crate::settle;
+use crate::supervisor::{LaunchSpec, Supervised};
+use crate::{Engine, Helper, Order, Target, TurnError};
+
+/// Whoever watches a turn.
+pub struct Watcher<'a> {
+    /// Sees every event, in order, on the caller's thread.
+    pub on_event: &'a mut dyn FnMut(&Event),
+    /// Answers questions; without it agents are told that nobody is there.
+    pub on_question: Option<&'a mut dyn FnMut(&Question) -> Answer>,
+    /// Stops the turn from elsewhere.
+    pub cancel: CancelWatch,
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug)]
+pub struct TurnOutcome {
+    text: String,
+    session: Option<SessionId>,
+    receipt: Receipt,
+    diagnostics: Vec<String>,
+}
+
+impl TurnOutcome {
+    /// The answer: the text of the agent's last message.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The agent's own session, if it named one.
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.session.as_ref()
+    }
+
+    /// Tokens, where the agent tells.
+    pub fn usage(&self) -> Option<Usage> {
+        self.receipt.usage
+    }
+
+    /// US dollars, where the agent tells.
+    pub fn cost(&self) -> Option<f64> {
+        self.receipt.cost
+    }
+
+    /// What was done.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// How it ended.
+    pub fn outcome(&self) -> &Outcome {
+        &self.receipt.outcome
+    }
+
+    /// Lines of the agent that were not events, the first few of them.
+    pub fn diagnostics(&self) -> &[String] {
+        &self.diagnostics
+    }
+}
+
+/// How many lines that were not events an outcome keeps.
+const DIAGNOSTICS_KEPT: usize = 50;
+
+impl Engine {
+    /// What a turn would do: decision, command line, words. Nothing is run or written.
+    pub fn dry_run(&self, order: &Order) -> Result<DryRun, TurnError> {
+        let scene = Scene::read(self, order)?;
+        let plan = scene.plan(self, order);
+        let ready = Ready::make(self, order, &scene, plan, false)?;
+        Ok(ready.describe(order, &scene))
+    }
+
+    /// Carries out one turn.
+    pub fn run(&self, order: &Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
+        let started = Instant::now();
+        check_prompt(order)?;
+        let can_ask = watcher.on_question.is_some();
+
+        // Lock, read the path, plan, compose: everything that can be refused is refused here.
+        let mut leases = self.lease_conversation(order)?;
+        let scene = Scene::read(self, order)?;
+        let plan = scene.plan(self, order);
+        let used_elsewhere = match &plan {
+            Plan::Resume { pin, .. } if Scene::was_used_elsewhere(order, pin) => Some((**pin).clone()),
+            _ => None,
+        };
+        let ready = Ready::make(self, order, &scene, plan, can_ask)?;
+        leases.extend(self.lease_session(order, ready.composed.session())?);
+        if scene.is_new && order.wish != Wish::Ephemeral {
+            leases.extend(self.lease_name(order, &scene)?);
+        }
+
+        // From here on the turn exists.
+        let mut turn = Turn {
+            engine: self,
+            order,
+            scene: &scene,
+            head: scene.letterhead(),
+            id: new_id(),
+            leases,
+            started,
+            can_ask,
+            warnings: Vec::new(),
+            runs: 0,
+        };
+        let scribe = turn.write_down(&ready, used_elsewhere.as_ref())?;
+        let (mut desk, events) = Desk::new(scribe);
+        turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
+        let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
+        let Watcher { on_event, on_question, cancel } = watcher;
+        let mut diagnostics = Vec::new();
+        let result = std::thread::scope(|threads| {
+            let working = threads.spawn(|| {
+                let result = turn.carry_out(ready, &mut desk, &cancel, &answers);
+                desk.close();
+                result
+            });
+            show(&events, &answers, on_event, on_question, &mut diagnostics);
+            working.join().unwrap_or_else(|_| {
+                let cause = std::io::Error::other("a thread of rejoin panicked");
+                Err(TurnError::System { what: "the turn was lost, this is a bug in rejoin".into(), cause })
+            })
+        });
+        result.map(|(text, session, receipt)| TurnOutcome { text, session, receipt, diagnostics })
+    }
+
+    /// One writer per conversation.
+    fn lease_conversation(&self, order: &Order) -> Result<Vec<Lease>, TurnError> {
+        match order.target {
+            Target::Existing(id) if order.wish != Wish::Ephemeral => {
+                let what = format!("conversation {}", id.short());
+                Ok(vec![self.lease(&format!("conversation-{id}"), what, order)?])
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// One writer per native session, whichever conversation points at it.
+    fn lease_session(&self, order: &Order, session: Option<&SessionId>) -> Result<Option<Lease>, TurnError> {
+        let Some(session) = session else { return Ok(None) };
+        let what = format!("session {} of {}", session.short(), session.agent());
+        self.lease(&format!("session-{}-{session}", session.agent()), what, order).map(Some)
+    }
+
+    /// A new conversation is leased before it is there, so that nobody comes between.
+    fn lease_name(&self, order: &Order, scene: &Scene) -> Result<Option<Lease>, TurnError> {
+        let what = format!("conversation {}", scene.id.short());
+        self.lease(&format!("conversation-{}", scene.id), what, order).map(Some)
+    }
+
+    fn lease(&self, name: &str, what: String, order: &Order) -> Result<Lease, TurnError> {
+        let owner = Owner {
+            pid: std::process::id(),
+            started: now(),
+            command: "rejoin".into(),
+            what: format!("a turn of {}", order.agent.agent()),
+        };
+        self.locks().acquire(name, &owner, order.wait).map_err(|error| match error {
+            LockError::Busy { owner, .. } => TurnError::Busy { what, owner },
+            LockError::Journal(error) => TurnError::Journal(error),
+            LockError::Name { .. } => TurnError::Usage(error.to_string()),
+        })
+    }
+}
+
+/// A turn on its way.
+struct Turn<'a> {
+    engine: &'a Engine,
+    order: &'a Order,
+    scene: &'a Scene,
+    head: Letterhead,
+    id: TurnId,
+    leases: Vec<Lease>,
+    started: Instant,
+    can_ask: bool,
+    warnings: Vec<String>,
+    runs: u32,
+}
+
+impl Turn<'_> {
+    fn ephemeral(&self) -> bool {
+        self.order.wish == Wish::Ephemeral
+    }
+
+    /// Writes what the user said and what is meant to be done, and waits for the disk.
+    fn write_down(&mut self, ready: &Ready, used_elsewhere: Option<&Pin>) -> Result<Option<Scribe>, TurnError> {
+        self.runs = 1;
+        if self.ephemeral() {
+            return Ok(None);
+        }
+        let (order, scene) = (self.order, self.scene);
+        let mut records = Vec::new();
+        if scene.is_new {
+            records.push(self.head.system(None, &System::Conversation(scene.info.clone())));
+            if let Target::New { name: Some(name), .. } = &order.target {
+                records.push(self.head.system(None, &System::Title { name: name.clone() }));
+            }
+        }
+        let mut user = self.head.record(Kind::User, self.id, scene.hang_on);
+        user.message = Some(Content::user(vec![Part::text(order.prompt.as_str())]));
+        records.push(user);
+        if let Some(ceiling) = order.permissions {
+            records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));
+        }
+        for mut pin in scene.pins_to_retire(order) {
+            pin.state = PinState::Retired { why: "a fresh session was asked for".into() };
+            records.push(self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
+        }
+        if let Some(pin) = used_elsewhere {
+            let gap = System::Gap {
+                agent: pin.session.agent().clone(),
+                session: pin.session.as_str().to_owned(),
+                text: "the session was used outside rejoin; those turns are not in this journal".into(),
+            };
+            records.push(self.head.system(Some(self.id), &gap));
+        }
+        records.push(self.intent(ready));
+        if scene.is_new {
+            self.engine.store.create(scene.id, &scene.info)?;
+        }
+        let journal = self.engine.store.appender(scene.id)?;
+        let mut scribe = Scribe::new(journal, self.head.clone(), self.id, order.agent.agent());
+        scribe.put_synced(&records)?;
+        Ok(Some(scribe))
+    }
+
+    fn intent(&self, ready: &Ready) -> rejoin_core::Record {
+        let intent = Intent {
+            agent: self.order.agent.agent(),
+            run: self.runs,
+            plan: ready.composed.decision().clone(),
+            model: self.order.model.clone(),
+            bytes: ready.composed.prompt().len(),
+            pin: self.planned_pin(ready),
+        };
+        self.head.system(Some(self.id), &System::Intent(Box::new(intent)))
+    }
+
+    /// The pin of a run whose session is known beforehand, with `exposed` already moved.
+    fn planned_pin(&self, ready: &Ready) -> Option<Pin> {
+        let pin = match (ready.composed.pin(), &ready.new_session) {
+            (Some(pin), _) => pin.clone(),
+            (None, Some(session)) => self.scene.new_pin(self.engine, session.clone()),
+            (None, None) => return None,
+        };
+        Some(settle::exposed(pin, self.scene, self.id, ready.composed.lossy()))
+    }
+
+    fn warn_beforehand(&mut self, desk: &mut Desk, ready: &Ready, used_elsewhere: Option<&Pin>) {
+        let agent = self.order.agent.agent();
+        desk.emit(Event::Init {
+            schema: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").into(),
+            conversation: (!self.ephemeral()).then_some(self.scene.id),
+            turn: self.id,
+            number: self.scene.path.len() + 1,
+            agent: agent.clone(),
+            plan: ready.composed.decision().clone(),
+            cwd: self.head.cwd.clone(),
+            bytes: ready.composed.prompt().len(),
+        });
+        for (code, text) in &self.scene.warnings {
+            self.warnings.push(text.clone());
+            desk.emit(Event::Warning { code: code.clone(), text: text.clone() });
+        }
+        let mut warn = |code: &str, text: String| {
+            self.warnings.push(text.clone());
+            desk.emit(Event::Warning { code: code.into(), text });
+        };
+        for text in &ready.launch.warnings {
+            warn("launch", text.clone());
+        }
+        if used_elsewhere.is_some() {
+            warn("advanced", format!("{agent}'s session was used outside rejoin since the last turn; it goes on from there"));
+        }
+        if ready.composed.lossy() {
+            warn("lossy", "the history did not fit and was shortened; the marks in it say where".into());
+        }
+        if matches!(self.engine.helper, Helper::Thread) {
+            warn("supervision", "no rejoin executable was found to supervise the agent: its children may outlive a crash".into());
+        }
+    }
+
+    /// Runs the agent, at most twice, and settles the turn.
+    fn carry_out(
+        &mut self,
+        first: Ready,
+        desk: &mut Desk,
+        cancel: &CancelWatch,
+        answers: &AnswerBox,
+    ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
+        let asked = first.composed.session().cloned();
+        let mut bytes = 0;
+        let mut ready = first;
+        let (outcome, got, plan, lossy) = loop {
+            let planned = self.planned_pin(&ready);
+            let composed = ready.composed.clone();
+            bytes += composed.prompt().len();
+            let (verdict, got) = self.run_once(ready, planned.as_ref(), desk, cancel, answers)?;
+            let (plan, lossy) = (composed.decision().clone(), composed.lossy());
+            match verdict {
+                Verdict::Ended(outcome) => break (outcome, (got, planned), plan, lossy),
+                Verdict::Rejected(words) => {
+                    self.give_up(composed.pin(), &words, desk);
+                    if got.active || composed.session().is_none() || self.runs > 1 {
+                        let words = format!("it could not resume its session: {words}");
+                        let outcome = Outcome::failed(FailureClass::Other, words);
+                        break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
+                    }
+                    match self.second_run(composed.pin(), &words, desk) {
+                        Ok(fresh) => ready = fresh,
+                        Err(TurnError::Journal(error)) => return Err(error.into()),
+                        Err(error) => {
+                            let outcome = Outcome::failed(FailureClass::Launch, error.to_string());
+                            break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
+                        }
+                    }
+                }
+            }
+        };
+        if let Some(error) = desk.trouble() {
+            return Err(error.into());
+        }
+        let (got, planned) = got;
+        let mut receipt = settle::receipt(self.order, self.scene, self.id, plan, outcome);
+        receipt.runs = self.runs;
+        receipt.asked = asked.map(|session| session.as_str().to_owned());
+        receipt.bytes = bytes;
+        receipt.lossy = lossy;
+        self.settle(receipt, got, planned, desk)
+    }
+
+    /// Launches the agent once and sees it through.
+    fn run_once(
+        &self,
+        ready: Ready,
+        planned: Option<&Pin>,
+        desk: &mut Desk,
+        cancel: &CancelWatch,
+        answers: &AnswerBox,
+    ) -> Result<(Verdict, Yield), TurnError> {
+        let (order, scene) = (self.order, self.scene);
+        let asked = ready.composed.session().cloned();
+        let argv = ready.argv(scene);
+        let mut env: Vec<(String, std::ffi::OsString)> = environment(&order.setup.env, &ready.launch.env)
+            .into_iter()
+            .map(|(name, value)| (name, value.into()))
+            .collect();
+        env.push(("PWD".into(), scene.dir.clone().into_os_string()));
+        let launch = LaunchSpec {
+            argv,
+            env,
+            remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
+            dir: &scene.dir,
+            locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
+        };
+        let child = Supervised::start(&self.engine.helper, launch)
+            .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
+        let ephemeral = self.ephemeral();
+        let lossy = ready.composed.lossy();
+        let around = Surroundings {
+            limits: &order.limits,
+            cancel,
+            answers,
+            can_ask: self.can_ask,
+            asked: asked.as_ref(),
+            to_session: &|text| order.agent.session_id(text).ok(),
+            on_session: &|session, stored| {
+                if ephemeral {
+                    return None;
+                }
+                let known = planned.filter(|pin| pin.session == *session);
+                if known.is_some_and(|pin| !stored || pin.state == PinState::Live) {
+                    return None;
+                }
+                let pin = known.cloned().unwrap_or_else(|| {
+                    settle::exposed(scene.new_pin(self.engine, session.clone()), scene, self.id, lossy)
+                });
+                let state = if stored { PinState::Live } else { PinState::Tentative };
+                Some(System::Pin(Box::new(Pin { state, ..pin })))
+            },
+            started: self.started,
+        };
+        pump(child, ready.launch.driver, &around, desk).map_err(TurnError::system("cannot watch the agent"))
+    }
+
+    /// A dead id is never kept.
+    fn give_up(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) {
+        let Some(pin) = pin else { return };
+        desk.emit(Event::ResumeRejected {
+            agent: pin.session.agent().clone(),
+            session: pin.session.as_str().to_owned(),
+            text: words.to_owned(),
+        });
+        let state = PinState::Retired { why: format!("the agent refused to resume it: {words}") };
+        desk.write(System::Pin(Box::new(Pin { state, ..pin.clone() })));
+    }
+
+    /// After a rejected resume: the whole slice again, in a fresh session.
+    fn second_run(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
+        self.runs += 1;
+        let session = pin.map(|pin| pin.session.as_str().to_owned()).unwrap_or_default();
+        let why = Reason::SessionRejected { session, why: words.to_owned() };
+        let plan = Plan::fresh(why, &self.scene.slice);
+        let ready = Ready::make(self.engine, self.order, self.scene, plan, self.can_ask)?;
+        desk.next_run();
+        if !self.ephemeral() {
+            desk.write_synced(vec![self.intent(&ready)])?;
+        }
+        Ok(ready)
+    }
+
+    /// Pin and receipt, synced, then the result.
+    fn settle(
+        &mut self,
+        mut receipt: Receipt,
+        mut got: Yield,
+        planned: Option<Pin>,
+        desk: &mut Desk,
+    ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
+        let planned = planned.or_else(|| {
+            let session = got.session.clone()?;
+            let pin = self.scene.new_pin(self.engine, session);
+            Some(settle::exposed(pin, self.scene, self.id, receipt.lossy))
+        });
+        let pin = settle::settled(self.engine, self.order, self.scene, planned, &got, &receipt.outcome);
+        if pin.is_none() && !self.ephemeral() && receipt.outcome == Outcome::Completed {
+            let text = "the agent did not name its session: the next turn replays the history".to_owned();
+            desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
+            got.warnings.push(text);
+        }
+        receipt.session = got.session.as_ref().map(|session| session.as_str().to_owned());
+        receipt.model = got.model;
+        receipt.usage = got.usage;
+        receipt.cost = got.cost;
+        receipt.exit_code = got.exit_code;
+        receipt.diagnostics = got.diagnostics;
+        receipt.warnings = std::mem::take(&mut self.warnings);
+        receipt.warnings.extend(got.warnings);
+        receipt.milliseconds = self.started.elapsed().as_millis() as u64;
+        if !self.ephemeral() {
+            let pin = pin.map(|pin| self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
+            let mut records: Vec<_> = pin.into_iter().collect();
+            records.push(self.head.system(Some(self.id), &System::Receipt(Box::new(receipt.clone()))));
+            desk.write_synced(records)?;
+        }
+        let text = got.answer.text;
+        desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
+        Ok((text, got.session, receipt))
+    }
+}
+
+/// Hands events to whoever watches, on the caller's thread.
+fn show(
+    events: &Queue<Batch>,
+    answers: &AnswerBox,
+    on_event: &mut dyn FnMut(&Event),
+    mut on_question: Option<&mut dyn FnMut(&Question) -> Answer>,
+    diagnostics: &mut Vec<String>,
+) {
+    loop {
+        let batch = match events.pop(Duration::from_secs(3600)) {
+            Popped::Item(batch) => batch,
+            Popped::Nothing => continue,
+            Popped::Closed => return,
+        };
+        for event in batch.iter() {
+            if let Event::Diagnostic { text, .. } = event
+                && diagnostics.len() < DIAGNOSTICS_KEPT
+            {
+                diagnostics.push(text.clone());
+            }
+            on_event(event);
+            if let (Event::Question(question), Some(answer)) = (event, on_question.as_mut()) {
+                answers.put(question.id.clone(), answer(question));
+            }
+        }
+    }
+}
+
+fn check_prompt(order: &Order) -> Result<(), TurnError> {
+    if order.prompt.trim().is_empty() {
+        return Err(TurnError::Usage("the prompt is empty; say what the agent should do".into()));
+    }
+    if order.prompt.contains('\0') {
+        return Err(TurnError::Usage("the prompt contains a NUL byte, which no agent accepts; remove it".into()));
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rejoin_core::Record;
+
+use crate::{Append, JournalError, LONGEST_LINE, private};
+
+/// An append takes milliseconds; who holds the lock for longer is stopped or stuck.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the buffer may keep between appends.
+const KEPT_BUFFER: usize = 4 << 20;
+
+/// The open end of a journal file.
+///
+/// The append lock is the file's own `flock`: it is advisory, so readers are never held up; lock
+/// and data cannot come apart when a home is copied, restored or moved; and a process that dies
+/// leaves nothing behind. It excludes threads as well, since every appender opens the file anew.
+pub(crate) struct FileAppender {
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    /// Where our last append ended, with a newline. If the file still ends there, so does its
+    /// last line.
+    sealed_at: Option<u64>,
+}
+
+impl FileAppender {
+    pub(crate) fn open(path: PathBuf) -> Result<Self, JournalError> {
+        let file = private::open(OpenOptions::new().read(true).append(true), &path)?;
+        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None })
+    }
+
+    /// Whether the file ends with a whole line. Only to be asked under the lock.
+    fn is_sealed(&self, length: u64) -> io::Result<bool> {
+        if length == 0 || self.sealed_at == Some(length) {
+            return Ok(true);
+        }
+        let mut last = [0];
+        self.file.read_exact_at(&mut last, length - 1)?;
+        Ok(last == *b"\n")
+    }
+}
+
+impl Append for FileAppender {
+    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        write_lines(records, &mut self.buffer)?;
+
+        let locked = AppendLock::take(&self.file, &self.path)?;
+        let metadata = self.file.metadata().map_err(JournalError::io("look at", &self.path))?;
+        if metadata.nlink() == 0 {
+            return Err(JournalError::Deleted { path: self.path.clone() });
+        }
+        let length = metadata.len();
+        let sealed = self.is_sealed(length).map_err(JournalError::io("read the end of", &self.path))?;
+        let seal = usize::from(!sealed);
+        let bytes = &self.buffer[1 - seal..];
+        let (written, result) = write_as_one(&self.file, bytes);
+        drop(locked);
+
+        self.sealed_at = result.is_ok().then_some(length + written as u64);
+        let result = result.map_err(|cause| {
+            let lines = memchr::memchr_iter(b'\n', &bytes[..written]).count();
+            let kept = lines.saturating_sub(seal);
+            JournalError::Append { path: self.path.clone(), kept, records: records.len(), cause }
+        });
+        if self.buffer.capacity() > KEPT_BUFFER {
+            self.buffer = Vec::new();
+        }
+        result
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        self.file.sync_data().map_err(JournalError::io("bring to the disk", &self.path))
+    }
+}
+
+/// Writes records as lines, behind a newline that seals a torn line where there is one.
+pub(crate) fn write_lines(records: &[Record], buffer: &mut Vec<u8>) -> Result<(), JournalError> {
+    buffer.clear();
+    buffer.push(b'\n');
+    for record in records {
+        let begin = buffer.len();
+        serde_json::to_writer(&mut *buffer, record).map_err(|cause| JournalError::NotJson { cause })?;
+        let bytes = buffer.len() - begin;
+        if bytes > LONGEST_LINE {
+            *buffer = Vec::new();
+            return Err(JournalError::RecordTooLong { bytes, limit: LONGEST_LINE });
+        }
+        buffer.push(b'\n');
+    }
+    Ok(())
+}
+
+/// One `write`, which the system carries out whole unless the disk is full; then the second one
+/// brings the reason.
+fn write_as_one(mut file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut written = 0;
+    while written < bytes.len() {
+        match file.write(&bytes[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
+}
+
+struct AppendLock<'a>(&'a File);
+
+impl<'a> AppendLock<'a> {
+    fn take(file: &'a File, path: &Path) -> Result<Self, JournalError> {
+        let begun = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(TryLockError::Error(error)) => return Err(JournalError::io("lock", path)(error)),
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(JournalError::AppendLocked { path: path.to_owned(), waited: PATIENCE });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for AppendLock<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// How long a reader waits for a writer to finish its line.
+const READER_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Waits until nobody is appending; then an unfinished line is torn for good.
+pub(crate) fn wait_for_writer(file: &File) {
+    let begun = Instant::now();
+    while begun.elapsed() < READER_PATIENCE {
+        match file.try_lock_shared() {
+            Ok(()) => {
+                let _ = file.unlock();
+                return;
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+            // A file system without locks: the line is judged as it stands.
+            Err(TryLockError::Error(_)) => return,
+        }
+    }
+}

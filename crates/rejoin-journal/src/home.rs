@@ -1,0 +1,92 @@
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::{FileStore, JournalError, LockError, Locks, Owner, private};
+
+/// `$REJOIN_HOME`: everything rejoin keeps.
+#[derive(Clone, Debug)]
+pub struct Home {
+    root: PathBuf,
+    id: String,
+}
+
+impl Home {
+    /// Opens a home, and makes it if it is not there. One that is complete is only read, so it may
+    /// lie on a read-only file system.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Home, JournalError> {
+        let root = root.into();
+        let root = std::path::absolute(&root).map_err(JournalError::io("find", &root))?;
+        private::create_dir(&root)?;
+        let id = match read_id(&root)? {
+            Some(id) => id,
+            None => make_id(&root)?,
+        };
+        Ok(Home { root, id })
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The random id that tells this home from any other, copies of its journals included.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where things are kept that can be deleted at any time. Make it with
+    /// [`private::create_dir`] before the first use.
+    pub fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
+    /// The journals.
+    pub fn store(&self) -> FileStore {
+        FileStore::new(self.root.join("projects"))
+    }
+
+    /// The locks.
+    pub fn locks(&self) -> Locks {
+        Locks::new(self.root.join("locks"))
+    }
+}
+
+fn id_file(root: &Path) -> PathBuf {
+    root.join("home-id")
+}
+
+fn read_id(root: &Path) -> Result<Option<String>, JournalError> {
+    let path = id_file(root);
+    match fs::read_to_string(&path) {
+        Ok(text) => match Uuid::try_parse(text.trim()) {
+            Ok(id) => Ok(Some(id.hyphenated().to_string())),
+            Err(_) => Err(JournalError::DamagedHomeId { path }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(JournalError::DamagedHomeId { path }),
+        Err(error) => Err(JournalError::io("read", &path)(error)),
+    }
+}
+
+/// Two processes may come here at once: the lock lets one of them choose.
+fn make_id(root: &Path) -> Result<String, JournalError> {
+    let owner = Owner { pid: std::process::id(), what: "making the home".into(), ..Owner::default() };
+    let locks = Locks::new(root.join("locks"));
+    let _lease =
+        locks.acquire("home", &owner, Some(Duration::from_secs(10))).map_err(|error| match error {
+            LockError::Journal(error) => error,
+            LockError::Busy { .. } | LockError::Name { .. } => {
+                JournalError::AppendLocked { path: id_file(root), waited: Duration::from_secs(10) }
+            }
+        })?;
+    if let Some(id) = read_id(root)? {
+        return Ok(id);
+    }
+    let id = Uuid::new_v4().hyphenated().to_string();
+    private::write_atomically(&id_file(root), format!("{id}\n").as_bytes())?;
+    Ok(id)
+}

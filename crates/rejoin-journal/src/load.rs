@@ -1,0 +1,79 @@
+use std::collections::{HashMap, HashSet};
+
+use rejoin_core::{Conversation, ConversationId, Envelope, System, Tree, TurnId};
+use serde::Deserialize;
+
+use crate::{JournalError, Problem, Problems, Store};
+
+/// A conversation as read from its journal.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The conversation, as far as it could be read.
+    pub conversation: Conversation,
+    /// What could not be used.
+    pub problems: Problems,
+    /// The cursor to go on reading from.
+    pub end: u64,
+}
+
+/// Reads a conversation. The texts stay in the journal: see [`crate::messages`].
+pub fn load(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
+    let mut conversation = Conversation::default();
+    let mut problems = Problems::default();
+    let mut newest_schema = System::SCHEMA;
+    let end = store.read(id, 0, &mut |entry| match entry.content {
+        Err(problem) => problems.note(Some(entry.place), entry.line, problem),
+        Ok(envelope) => {
+            if let Some(schema) = schema_of(&envelope).filter(|schema| *schema > newest_schema) {
+                newest_schema = schema;
+                problems.note(Some(entry.place), entry.line, Problem::NewerVersion { schema });
+            }
+            conversation.apply(&envelope, entry.place);
+        }
+    })?;
+    note_gaps(&conversation.tree, &mut problems);
+    Ok(Loaded { conversation, problems, end })
+}
+
+/// The format a first record says it begins, also where the rest of it is not understood.
+fn schema_of(envelope: &Envelope<'_>) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: u32,
+    }
+    let says = envelope.subtype.as_deref() == Some("conversation");
+    let payload = envelope.system_payload.filter(|_| says)?;
+    Some(serde_json::from_str::<Version>(payload.get()).ok()?.schema)
+}
+
+fn note_gaps(tree: &Tree, problems: &mut Problems) {
+    let mut told = HashSet::new();
+    for &parent in tree.orphans() {
+        if told.insert(parent) {
+            problems.note(None, None, Problem::MissingParent { parent });
+        }
+    }
+    for turn in cycles(tree) {
+        problems.note(None, None, Problem::Cycle { turn });
+    }
+}
+
+/// One turn of each circle. Every turn is passed once: a walk ends where an earlier one came by.
+fn cycles(tree: &Tree) -> Vec<TurnId> {
+    let mut cycles = Vec::new();
+    let mut passed_by: HashMap<TurnId, usize> = HashMap::new();
+    for (walk, turn) in tree.turns().iter().enumerate() {
+        let mut next = Some(turn);
+        while let Some(turn) = next {
+            match passed_by.insert(turn.id, walk) {
+                Some(earlier) if earlier == walk => {
+                    cycles.push(turn.id);
+                    break;
+                }
+                Some(_) => break,
+                None => next = turn.parent.and_then(|parent| tree.turn(parent)),
+            }
+        }
+    }
+    cycles
+}

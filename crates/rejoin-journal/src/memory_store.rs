@@ -1,0 +1,148 @@
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use rejoin_core::{ConversationId, ConversationInfo, Record};
+
+use crate::append::write_lines;
+use crate::lines::Lines;
+use crate::scan::scan;
+use crate::store::newest_first;
+use crate::{Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick};
+
+/// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
+/// very bytes a file would hold, and its clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore {
+    journals: Arc<Mutex<HashMap<ConversationId, Journal>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Journal {
+    /// Readers hold on to what was there when they began.
+    bytes: Arc<Vec<u8>>,
+    modified: SystemTime,
+}
+
+const PLACE: &str = "memory";
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn journals(&self) -> MutexGuard<'_, HashMap<ConversationId, Journal>> {
+        self.journals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bytes(&self, id: ConversationId) -> Result<Arc<Vec<u8>>, JournalError> {
+        let journals = self.journals();
+        let journal = journals.get(&id).ok_or(JournalError::NotFound { id, place: PLACE.into() })?;
+        Ok(Arc::clone(&journal.bytes))
+    }
+}
+
+/// Memory does not fail to be read.
+fn unreadable(cause: std::io::Error) -> JournalError {
+    JournalError::Io { what: "read", path: PLACE.into(), cause }
+}
+
+impl Store for MemoryStore {
+    fn create(&self, id: ConversationId, _info: &ConversationInfo) -> Result<(), JournalError> {
+        let mut journals = self.journals();
+        if journals.contains_key(&id) {
+            return Err(JournalError::Exists { id });
+        }
+        journals.insert(id, Journal { bytes: Arc::default(), modified: SystemTime::now() });
+        Ok(())
+    }
+
+    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
+        self.bytes(id)?;
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new() }))
+    }
+
+    fn read(
+        &self,
+        id: ConversationId,
+        from: u64,
+        each: &mut dyn FnMut(Entry<'_>),
+    ) -> Result<u64, JournalError> {
+        let bytes = self.bytes(id)?;
+        let length = bytes.len() as u64;
+        if from > length {
+            return Err(JournalError::Shrunk { place: PLACE.into(), cursor: from, length });
+        }
+        let mut lines = Lines::new(Cursor::new(bytes.as_slice()), LONGEST_LINE);
+        let before = (from == 0).then_some(0);
+        Ok(scan(&mut lines, from, before, each).map_err(unreadable)?.end)
+    }
+
+    fn fetch(
+        &self,
+        id: ConversationId,
+        places: &[u64],
+        each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
+    ) -> Result<(), JournalError> {
+        pick::fetch(Cursor::new(self.bytes(id)?.as_slice()), places, each).map_err(unreadable)
+    }
+
+    fn search(
+        &self,
+        id: ConversationId,
+        text: &str,
+        each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        pick::search(Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
+    }
+
+    fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
+        let mut ids: Vec<_> = self.journals().keys().copied().collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+        let journals = self.journals().clone();
+        let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
+        let mut list: Vec<Listed> = written
+            .map(|(id, journal)| Listed {
+                id,
+                info: pick::info(Cursor::new(journal.bytes.as_slice())),
+                modified: journal.modified,
+                bytes: journal.bytes.len() as u64,
+            })
+            .filter(|listed| match (project, &listed.info) {
+                (Some(project), Some(info)) => info.project == project,
+                _ => true,
+            })
+            .collect();
+        newest_first(&mut list);
+        Ok(list)
+    }
+}
+
+struct MemoryAppender {
+    store: MemoryStore,
+    id: ConversationId,
+    buffer: Vec<u8>,
+}
+
+impl Append for MemoryAppender {
+    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        write_lines(records, &mut self.buffer)?;
+        let mut journals = self.store.journals();
+        let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
+        let journal = journals.get_mut(&self.id).ok_or(not_found)?;
+        Arc::make_mut(&mut journal.bytes).extend_from_slice(&self.buffer[1..]);
+        journal.modified = SystemTime::now();
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use rejoin_core::{Content, ConversationId, Kind, Message, MessageId, Part, System, Turn};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::clip::{clip_part, mark};
+use crate::{JournalError, LONGEST_LINE, Problem, Problems, RawRecord, Store};
+
+/// What was said and done in one turn.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Merged {
+    /// The messages, in the order they began.
+    pub messages: Vec<Message>,
+    /// Bytes left out to stay within the limit; each place carries a mark.
+    pub left_out: u64,
+    /// Records of the turn that could not be used; each place carries a mark.
+    pub problems: Problems,
+}
+
+/// Reads the messages of a turn: records of one id merged, amendments applied, every text longer
+/// than `limit` bytes shortened in its middle.
+pub fn messages(
+    store: &dyn Store,
+    id: ConversationId,
+    turn: &Turn,
+    limit: usize,
+) -> Result<Merged, JournalError> {
+    let mut merging =
+        Merging { limit, merged: Merged::default(), index: HashMap::new(), dropped: HashMap::new() };
+    store.fetch(id, &turn.records, &mut |place, raw| {
+        if let Err(problem) = raw.and_then(|raw| merging.take(raw)) {
+            merging.merged.problems.note(Some(place), None, problem);
+        }
+    })?;
+    Ok(merging.finish())
+}
+
+/// The fields of a record that make up a message.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spoken<'a> {
+    uuid: MessageId,
+    #[serde(rename = "type")]
+    kind: Kind,
+    #[serde(borrow, default)]
+    timestamp: Cow<'a, str>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(default)]
+    replaces: Option<usize>,
+    #[serde(default)]
+    subtype: Option<String>,
+    #[serde(borrow, default)]
+    system_payload: Option<&'a RawValue>,
+}
+
+struct Merging {
+    limit: usize,
+    merged: Merged,
+    index: HashMap<MessageId, usize>,
+    /// Bytes of text that were not even merged, per message.
+    dropped: HashMap<usize, u64>,
+}
+
+impl Merging {
+    fn take(&mut self, raw: RawRecord<'_>) -> Result<(), Problem> {
+        let spoken: Spoken<'_> = match serde_json::from_str(raw.json) {
+            Ok(spoken) => spoken,
+            Err(error) => {
+                let problem = Problem::not_a_record(&error);
+                let envelope = raw.envelope()?;
+                self.mark_unreadable(envelope.uuid, envelope.kind, &problem);
+                return Err(problem);
+            }
+        };
+        if spoken.kind == Kind::System {
+            return self.amend(&spoken);
+        }
+        let at = self.message(spoken.uuid, spoken.kind);
+        let message = &mut self.merged.messages[at];
+        if !spoken.timestamp.is_empty() {
+            message.timestamp = spoken.timestamp.into_owned();
+        }
+        if message.model.is_none() {
+            message.model = spoken.model;
+        }
+        let Some(body) = spoken.message else {
+            return Ok(());
+        };
+        match serde_json::from_str::<Content>(body.get()) {
+            Ok(content) => self.merge(at, content.parts, spoken.replaces),
+            Err(error) => {
+                let problem = Problem::not_a_record(&error);
+                self.mark_unreadable(spoken.uuid, spoken.kind, &problem);
+                return Err(problem);
+            }
+        }
+        Ok(())
+    }
+
+    fn amend(&mut self, spoken: &Spoken<'_>) -> Result<(), Problem> {
+        let body = spoken.subtype.as_deref().zip(spoken.system_payload);
+        let system = body.and_then(|(subtype, payload)| System::read(subtype, payload.get()));
+        let Some(System::Amendment { target, parts }) = system else {
+            return Err(Problem::NotARecord { why: "an amendment this version cannot read".into() });
+        };
+        let Some(&at) = self.index.get(&target) else {
+            return Err(Problem::NotARecord { why: format!("it amends {target}, which is not there") });
+        };
+        self.merged.messages[at].parts.clear();
+        self.dropped.remove(&at);
+        self.merge(at, parts, None);
+        Ok(())
+    }
+
+    fn message(&mut self, id: MessageId, kind: Kind) -> usize {
+        let list = &mut self.merged.messages;
+        *self.index.entry(id).or_insert_with(|| {
+            list.push(Message { id, kind, parts: Vec::new(), model: None, timestamp: String::new() });
+            list.len() - 1
+        })
+    }
+
+    /// What tools were given and gave back arrives whole and is shortened at once. Texts come in
+    /// pieces and can be replaced from a byte on, so they stay whole until the end.
+    fn merge(&mut self, at: usize, mut parts: Vec<Part>, replaces: Option<usize>) {
+        for part in parts.iter_mut().filter(|part| !matches!(part, Part::Text { .. })) {
+            self.merged.left_out += clip_part(part, self.limit);
+        }
+        let message = &mut self.merged.messages[at];
+        let held: usize = message.parts.iter().map(text_length).sum();
+        if held > LONGEST_LINE && replaces.is_none() {
+            let dropped: usize = parts.iter().map(text_length).sum();
+            *self.dropped.entry(at).or_default() += dropped as u64;
+            parts.retain(|part| !matches!(part, Part::Text { .. }));
+        }
+        message.merge(parts, replaces);
+    }
+
+    /// The reader of the turn must see that something is missing.
+    fn mark_unreadable(&mut self, id: MessageId, kind: Kind, problem: &Problem) {
+        let at = self.message(id, kind);
+        let text = format!("\n[a part of this message could not be read by rejoin: {problem}]\n");
+        self.merged.messages[at].merge(vec![Part::text(text)], None);
+    }
+
+    fn finish(mut self) -> Merged {
+        for message in &mut self.merged.messages {
+            for part in &mut message.parts {
+                if let Part::Text { .. } = part {
+                    self.merged.left_out += clip_part(part, self.limit);
+                }
+            }
+        }
+        for (at, bytes) in self.dropped {
+            self.merged.left_out += bytes;
+            self.merged.messages[at].merge(vec![Part::text(mark(bytes))], None);
+        }
+        self.merged
+    }
+}
+
+fn text_length(part: &Part) -> usize {
+    match part {
+        Part::Text { text, .. } => text.len(),
+        _ => 0,
+    }
+}

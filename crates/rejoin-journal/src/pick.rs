@@ -1,0 +1,63 @@
+//! Reading single records out of a journal, wherever its bytes are.
+
+use std::io::{self, Read, Seek};
+use std::ops::ControlFlow;
+
+use rejoin_core::{ConversationInfo, Envelope, System};
+
+use crate::lines::Lines;
+use crate::scan::first_record;
+use crate::{LONGEST_LINE, Problem, RawRecord};
+
+/// Hands out the records at some places. Neighbours are read in one go.
+pub(crate) fn fetch<R: Read + Seek>(
+    source: R,
+    places: &[u64],
+    each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
+) -> io::Result<()> {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    places.dedup();
+    let mut lines = Lines::new(source, LONGEST_LINE);
+    for place in places {
+        lines.seek(place)?;
+        let found = match lines.next()? {
+            None => Err(Problem::Vanished),
+            Some(line) => match line.bytes {
+                None => Err(Problem::TooLong { bytes: line.length }),
+                Some(bytes) => first_record(bytes).map(|json| RawRecord { json }),
+            },
+        };
+        each(place, found);
+    }
+    Ok(())
+}
+
+/// Hands out the first record of each line whose bytes contain `text`.
+pub(crate) fn search<R: Read + Seek>(
+    source: R,
+    text: &str,
+    each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let finder = memchr::memmem::Finder::new(text);
+    let mut lines = Lines::new(source, LONGEST_LINE);
+    while let Some(line) = lines.next()? {
+        let Some(bytes) = line.bytes.filter(|bytes| finder.find(bytes).is_some()) else { continue };
+        let Ok(json) = first_record(bytes) else { continue };
+        if each(RawRecord { json }).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What a conversation is, from its first line.
+pub(crate) fn info<R: Read + Seek>(source: R) -> Option<ConversationInfo> {
+    let mut lines = Lines::with_buffer(source, 64 << 10, 4 << 10);
+    let line = lines.next().ok()??;
+    let envelope: Envelope<'_> = serde_json::from_str(first_record(line.bytes?).ok()?).ok()?;
+    match envelope.system()? {
+        System::Conversation(info) => Some(info),
+        _ => None,
+    }
+}

@@ -1,0 +1,83 @@
+//! Files and directories that only their owner may read: 0600 and 0700, set on each one, because
+//! changing the umask would be inherited by agents.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use uuid::Uuid;
+
+use crate::JournalError;
+
+const FILE: u32 = 0o600;
+const DIRECTORY: u32 = 0o700;
+
+/// Makes a directory, and those above it that are missing. One that is there is left as it is.
+pub fn create_dir(path: &Path) -> Result<(), JournalError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        create_dir(parent)?;
+    }
+    match DirBuilder::new().mode(DIRECTORY).create(path) {
+        Ok(()) => {
+            fs::set_permissions(path, Permissions::from_mode(DIRECTORY))
+                .map_err(JournalError::io("set the permissions of", path))?;
+            path.parent().map_or(Ok(()), sync_dir)
+        }
+        Err(_) if path.is_dir() => Ok(()),
+        // What stands there is a file: say so, instead of "exists".
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(JournalError::Io {
+            what: "create the directory",
+            path: path.to_owned(),
+            cause: io::ErrorKind::NotADirectory.into(),
+        }),
+        Err(error) => Err(JournalError::io("create the directory", path)(error)),
+    }
+}
+
+/// Opens a file as `options` say; if that makes it, only its owner may read it.
+pub fn open(options: &mut OpenOptions, path: &Path) -> Result<File, JournalError> {
+    let file = options.mode(FILE).open(path).map_err(JournalError::io("open", path))?;
+    let metadata = file.metadata().map_err(JournalError::io("look at", path))?;
+    if metadata.is_file() && metadata.permissions().mode() & 0o777 != FILE {
+        // Somebody else's file (a shared home) cannot be changed, and is not ours to complain about.
+        let _ = file.set_permissions(Permissions::from_mode(FILE));
+    }
+    Ok(file)
+}
+
+/// Puts a whole file in place: readers see the old one or the new one, never a part.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+    let draft = path.with_added_extension(format!("{}.tmp", Uuid::new_v4().simple()));
+    let mut file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(JournalError::io("write", &draft))
+        .and_then(|()| fs::rename(&draft, path).map_err(JournalError::io("put in place", path)));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Makes the names in a directory survive a loss of power.
+pub(crate) fn sync_dir(path: &Path) -> Result<(), JournalError> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    match File::open(path).and_then(|directory| directory.sync_all()) {
+        // Some file systems cannot do it, and a directory above ours may be closed to us.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        result => result.map_err(JournalError::io("sync the directory", path)),
+    }
+}

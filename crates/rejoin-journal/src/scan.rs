@@ -1,0 +1,122 @@
+use std::io::{self, Read, Seek};
+
+use rejoin_core::Envelope;
+use serde_json::value::RawValue;
+
+use crate::lines::Lines;
+use crate::{Entry, Problem};
+
+/// How far a scan came.
+pub(crate) struct Scanned {
+    /// Behind the last whole record.
+    pub(crate) end: u64,
+    /// What stands after it: a write that was cut, or one that is just being done.
+    pub(crate) tail: Option<Tail>,
+}
+
+pub(crate) struct Tail {
+    pub(crate) line: Option<u64>,
+    pub(crate) bytes: u64,
+}
+
+/// Hands out all that stands from `from` on; `before` is the number of lines up to there, if known.
+pub(crate) fn scan<R: Read + Seek>(
+    lines: &mut Lines<R>,
+    from: u64,
+    before: Option<u64>,
+    each: &mut dyn FnMut(Entry<'_>),
+) -> io::Result<Scanned> {
+    lines.seek(from)?;
+    let mut end = from;
+    let mut number = before;
+    while let Some(line) = lines.next()? {
+        number = number.map(|number| number + 1);
+        let place = line.place;
+        let rest = match line.bytes {
+            None => Some((0, Problem::TooLong { bytes: line.length })),
+            Some(bytes) => records_of(bytes, &mut |at, json, content| {
+                each(Entry { place: place + at as u64, line: number, json, content });
+            }),
+        };
+        match rest {
+            Some((at, _)) if !line.ended => {
+                let at = at as u64;
+                return Ok(Scanned {
+                    end: place + at,
+                    tail: Some(Tail { line: number, bytes: line.length - at }),
+                });
+            }
+            Some((at, problem)) => {
+                let content = Err(problem);
+                each(Entry { place: place + at as u64, line: number, json: "", content });
+            }
+            None => {}
+        }
+        end = place + line.length;
+    }
+    Ok(Scanned { end, tail: None })
+}
+
+/// Hands out every whole object of a line (records can be glued together by a foreign hand), then
+/// says where the rest begins that is none, and what is wrong with it.
+///
+/// Only objects that begin where the line or another object ended count: looking for one further
+/// inside would let the arguments of a tool call pose as a turn.
+fn records_of<'a>(
+    line: &'a [u8],
+    each: &mut dyn FnMut(usize, &'a str, Result<Envelope<'a>, Problem>),
+) -> Option<(usize, Problem)> {
+    let begin = line.len() - line.trim_ascii_start().len();
+    let (text, broken) = valid_text(line.trim_ascii_end());
+    let text = text.get(begin..)?;
+    if text.is_empty() && !broken {
+        return None;
+    }
+    if !broken && let Ok(envelope) = serde_json::from_str(text) {
+        each(begin, text, Ok(envelope));
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    loop {
+        let at = begin + values.byte_offset();
+        match values.next() {
+            Some(Ok(raw)) if raw.get().starts_with('{') => {
+                let json = raw.get();
+                let content = serde_json::from_str(json).map_err(|error| Problem::not_a_record(&error));
+                let json_or_none = if content.is_ok() { json } else { "" };
+                each(begin + values.byte_offset() - json.len(), json_or_none, content);
+            }
+            Some(Ok(_)) => {
+                return Some((at, Problem::NotJson { why: "a value outside of any record".into() }));
+            }
+            Some(Err(error)) if error.is_eof() && !broken => {
+                return Some((at, Problem::Torn { bytes: (line.len() - at) as u64 }));
+            }
+            Some(Err(_)) | None if broken => return Some((at, Problem::NotUtf8)),
+            Some(Err(error)) => return Some((at, Problem::not_json(&error))),
+            None => return None,
+        }
+    }
+}
+
+/// The first record of a line, for whoever knows that one begins there.
+pub(crate) fn first_record(line: &[u8]) -> Result<&str, Problem> {
+    let (text, broken) = valid_text(line);
+    match serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().next() {
+        Some(Ok(raw)) if raw.get().starts_with('{') => Ok(raw.get()),
+        Some(Err(_)) if broken => Err(Problem::NotUtf8),
+        Some(Err(error)) if !error.is_eof() => Err(Problem::not_json(&error)),
+        _ => Err(Problem::Vanished),
+    }
+}
+
+/// The beginning of a line that is text, and whether something else follows.
+fn valid_text(bytes: &[u8]) -> (&str, bool) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => {
+            let (valid, _) = bytes.split_at(error.valid_up_to());
+            (std::str::from_utf8(valid).unwrap_or_default(), true)
+        }
+    }
+}

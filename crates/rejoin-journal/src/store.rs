@@ -1,0 +1,111 @@
+use std::ops::ControlFlow;
+use std::time::SystemTime;
+
+use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
+
+use crate::{JournalError, Problem};
+
+/// The longest line that is written or loaded.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// Where journals are kept. Nothing above it may assume a file.
+pub trait Store: Send + Sync {
+    /// Reserves the place of a new conversation. The caller appends the first record.
+    fn create(&self, id: ConversationId, info: &ConversationInfo) -> Result<(), JournalError>;
+
+    /// Opens a conversation for appending. Any number may be open at once.
+    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;
+
+    /// Reads all records from a cursor on (0, or what an earlier call returned), in the order of
+    /// the file, and returns the cursor to go on from. What is no record is handed out as a
+    /// problem; an unfinished last line stays before the cursor's end, to be read again.
+    fn read(
+        &self,
+        id: ConversationId,
+        from: u64,
+        each: &mut dyn FnMut(Entry<'_>),
+    ) -> Result<u64, JournalError>;
+
+    /// Reads the records at some places, in the order of the file.
+    fn fetch(
+        &self,
+        id: ConversationId,
+        places: &[u64],
+        each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
+    ) -> Result<(), JournalError>;
+
+    /// Hands out the records whose JSON contains `text`, until `each` has enough.
+    fn search(
+        &self,
+        id: ConversationId,
+        text: &str,
+        each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError>;
+
+    /// All conversations, in no order, without looking into them.
+    fn ids(&self) -> Result<Vec<ConversationId>, JournalError>;
+
+    /// The conversations of a project, or all, newest first. Only first lines are read.
+    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError>;
+}
+
+/// An open end of a journal.
+pub trait Append: Send {
+    /// Appends records as one piece: no other writer comes between them. When it returns, other
+    /// readers see them; after [`Append::sync`] they survive a loss of power as well. After an
+    /// error a beginning of the batch may stand in the file: see [`JournalError::Append`].
+    fn append(&mut self, records: &[Record]) -> Result<(), JournalError>;
+
+    /// Waits until all that was appended is on the disk.
+    fn sync(&mut self) -> Result<(), JournalError>;
+}
+
+/// What stands at one place of a journal.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// Where: opaque, good for [`Store::fetch`].
+    pub place: u64,
+    /// The line, counted from 1; known when the journal is read from its beginning.
+    pub line: Option<u64>,
+    /// The record's JSON; empty for a problem.
+    pub json: &'a str,
+    /// The record, or why there is none.
+    pub content: Result<Envelope<'a>, Problem>,
+}
+
+/// A record as it stands in the journal, every field of it.
+#[derive(Clone, Copy, Debug)]
+pub struct RawRecord<'a> {
+    /// Its JSON.
+    pub json: &'a str,
+}
+
+impl<'a> RawRecord<'a> {
+    /// As this version understands it.
+    pub fn record(&self) -> Result<Record, Problem> {
+        serde_json::from_str(self.json).map_err(|error| Problem::not_a_record(&error))
+    }
+
+    /// Without its bodies.
+    pub fn envelope(&self) -> Result<Envelope<'a>, Problem> {
+        serde_json::from_str(self.json).map_err(|error| Problem::not_a_record(&error))
+    }
+}
+
+/// A conversation as a list shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listed {
+    /// Its id.
+    pub id: ConversationId,
+    /// What it is; `None` if its first line is damaged.
+    pub info: Option<ConversationInfo>,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Newest first; the id decides between equals, so that a list never flickers.
+pub(crate) fn newest_first(list: &mut [Listed]) {
+    list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+}
