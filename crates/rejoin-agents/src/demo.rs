@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::driver::{diagnostic, ended_early, json_line};
-use crate::loose::{Count, Text};
+use crate::loose::{Number, Text};
 use crate::session_id::lower_case_uuid;
 use crate::{
     Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Launch, Line, ProbeAnswer, Refusal,
@@ -22,16 +22,24 @@ use crate::{
 const NO_SESSION: &str = "demo: no session";
 const NO_SESSION_CODE: i32 = 3;
 
-/// The demo agent.
-pub(crate) struct Demo;
+/// The demo agent. There are two of them, so that handing work over can be tried without any other.
+pub(crate) struct Demo {
+    name: &'static str,
+    title: &'static str,
+}
+
+/// The one.
+pub(crate) static DEMO: Demo = Demo { name: "demo", title: "Demo agent" };
+/// The other.
+pub(crate) static DEMO2: Demo = Demo { name: "demo2", title: "Second demo agent" };
 
 impl Definition for Demo {
     fn agent(&self) -> Agent {
-        Agent::Demo
+        Agent::named(self.name)
     }
 
     fn title(&self) -> &'static str {
-        "Demo agent"
+        self.title
     }
 
     fn command(&self) -> &'static str {
@@ -65,7 +73,7 @@ impl Definition for Demo {
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let named = env("REJOIN_DEMO_STORE").filter(|dir| !dir.is_empty());
-        let home = || env("REJOIN_HOME").map(|home| Path::new(&home).join("demo-agent"));
+        let home = || env("REJOIN_HOME").map(|home| Path::new(&home).join(format!("{}-agent", self.name)));
         named.map(PathBuf::from).or_else(home)
     }
 
@@ -74,7 +82,7 @@ impl Definition for Demo {
     }
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(Agent::Demo, text)
+        lower_case_uuid(self.agent(), text)
     }
 
     fn choose_session(&self, _capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
@@ -118,13 +126,13 @@ impl Definition for Demo {
             prompt["instructions"] = instructions.join("\n\n").into();
         }
         let driver = DemoDriver {
+            agent: self.agent(),
             prompt,
             resumed: resumed.is_some(),
             ids: request.ids,
             current: None,
-            heard: false,
+            phase: Phase::Silent,
             interrupted: false,
-            over: false,
         };
         Ok(Launch { args, env: Vec::new(), warnings: Vec::new(), driver: Box::new(driver) })
     }
@@ -140,13 +148,20 @@ impl Definition for Demo {
 }
 
 struct DemoDriver {
+    agent: Agent,
     prompt: Value,
     resumed: bool,
     ids: IdSource,
     current: Option<Current>,
-    heard: bool,
+    phase: Phase,
     interrupted: bool,
-    over: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Silent,
+    Begun,
+    Over,
 }
 
 /// The message that is being written.
@@ -177,7 +192,7 @@ struct Wire<'a> {
     #[serde(default)]
     input: Value,
     #[serde(default)]
-    cached: Count,
+    cached: Number,
     #[serde(default)]
     output: Text<'a>,
     #[serde(default)]
@@ -205,15 +220,15 @@ impl DemoDriver {
     }
 
     fn end(&mut self, outcome: Outcome, out: &mut Vec<Step>) {
-        self.over = true;
-        out.push(Step::Ended(outcome));
+        self.phase = Phase::Over;
         out.push(Step::CloseStdin);
+        out.push(Step::Ended(outcome));
     }
 
     fn event(&mut self, wire: Wire<'_>, out: &mut Vec<Step>) -> bool {
         match wire.kind.as_str() {
             "session" => out.push(Step::Emit(Event::Session {
-                agent: Agent::Demo,
+                agent: self.agent.clone(),
                 session: wire.id.into_string(),
                 model: wire.model.into_filled(),
                 agent_version: Some(env!("CARGO_PKG_VERSION").into()),
@@ -277,7 +292,7 @@ impl DemoDriver {
             "usage" => {
                 let usage = Usage {
                     input: wire.input.as_u64().unwrap_or(0),
-                    cached: wire.cached.0,
+                    cached: wire.cached.count(),
                     output: wire.output.as_str().parse().unwrap_or(0),
                 };
                 out.push(Step::Emit(Event::Usage { usage, cost: None }));
@@ -301,10 +316,10 @@ impl Driver for DemoDriver {
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
-        if self.over {
+        if self.phase == Phase::Over {
             return;
         }
-        self.heard = true;
+        self.phase = Phase::Begun;
         let text = truncated::text(line);
         let known = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
         if !known {
@@ -313,18 +328,19 @@ impl Driver for DemoDriver {
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {
-        if self.over {
+        if self.phase == Phase::Over {
             return;
         }
-        self.over = true;
+        let silent = self.phase == Phase::Silent;
+        self.phase = Phase::Over;
         let words = exit.stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let refused = self.resumed && !self.heard && exit.code == Some(NO_SESSION_CODE);
+        let refused = self.resumed && silent && exit.code == Some(NO_SESSION_CODE);
         out.push(if refused && exit.stderr.contains(NO_SESSION) {
             Step::Rejected(words.to_owned())
         } else if self.interrupted {
             Step::Ended(Outcome::Cancelled)
         } else {
-            let class = if self.heard { FailureClass::NoResult } else { FailureClass::Launch };
+            let class = if silent { FailureClass::Launch } else { FailureClass::NoResult };
             Step::Ended(Outcome::failed(class, ended_early("the demo agent", exit)))
         });
     }
@@ -338,7 +354,7 @@ impl Driver for DemoDriver {
     }
 
     fn interrupt(&mut self, out: &mut Vec<Step>) {
-        if !self.over {
+        if self.phase != Phase::Over {
             self.interrupted = true;
             out.push(Step::Write(json_line(&json!({ "type": "interrupt" }))));
         }

@@ -4,15 +4,20 @@
 //! An agent's file knows neither how a process is run nor that there is a journal. Adding an agent
 //! is one new file and one line in [`registry`].
 
+mod checks;
 mod claude;
 mod codex;
 mod definition;
 mod demo;
 mod driver;
+mod extra_args;
+mod help;
 mod loose;
+mod nesting;
 mod registry;
 mod session_id;
 mod truncated;
+mod words;
 
 pub use definition::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request};
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};

@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
 
-impl<'a> Text<'a> {
+impl Text<'_> {
     /// The text, if there was one; an empty one counts.
     pub(crate) fn get(&self) -> Option<&str> {
         self.0.as_deref()
@@ -39,8 +39,8 @@ impl<'a> Text<'a> {
         self.0.filter(|text| !text.is_empty()).map(Cow::into_owned)
     }
 
-    fn owned(text: impl ToString) -> Self {
-        Self(Some(Cow::Owned(text.to_string())))
+    fn words(value: &impl ToString) -> Self {
+        Self(Some(Cow::Owned(value.to_string())))
     }
 }
 
@@ -72,19 +72,19 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Text::owned(value))
+        Ok(Text::words(&value))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Text::owned(value))
+        Ok(Text::words(&value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Text::owned(value))
+        Ok(Text::words(&value))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Text::owned(value))
+        Ok(Text::words(&value))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
@@ -146,17 +146,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 }
 
 /// A text or a list of blocks, as model APIs like to have it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum TextOr<'a, T> {
     Text(Cow<'a, str>),
     Blocks(Vec<T>),
+    #[default]
     Neither,
-}
-
-impl<T> Default for TextOr<'_, T> {
-    fn default() -> Self {
-        Self::Neither
-    }
 }
 
 impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
@@ -237,14 +232,158 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapeVisitor<T> {
     }
 }
 
-/// A count; what is no number reads as zero.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Count(pub(crate) u64);
+/// A list of texts; anything else reads as an empty one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts<'a>(pub(crate) Vec<Text<'a>>);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextsVisitor)
+    }
+}
+
+struct TextsVisitor;
+
+impl<'de> Visitor<'de> for TextsVisitor {
+    type Value = Texts<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of texts")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Texts(vec![Text::words(&text)]))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Texts::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Texts::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Texts::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Texts::default())
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Texts::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(text) = seq.next_element()? {
+            texts.push(text);
+        }
+        Ok(Texts(texts))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Texts::default())
+    }
+}
+
+/// A number; what is none reads as `None`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Number(pub(crate) Option<f64>);
+
+impl Number {
+    /// As a count; nothing and less than nothing are zero.
+    pub(crate) fn count(self) -> u64 {
+        self.0.unwrap_or(0.0).max(0.0) as u64
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Text::deserialize(deserializer)?;
-        let number = text.get().and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
-        Ok(Count(number.max(0.0) as u64))
+        Ok(Number(text.get().and_then(|text| text.parse().ok()).filter(|number: &f64| number.is_finite())))
+    }
+}
+
+/// Yes or no; what is neither reads as `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Flag(pub(crate) Option<bool>);
+
+impl Flag {
+    /// It says yes.
+    pub(crate) fn is_set(self) -> bool {
+        self.0 == Some(true)
+    }
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        Ok(Flag(text.get().and_then(|text| text.parse().ok())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Line<'a> {
+        #[serde(default)]
+        text: Text<'a>,
+        #[serde(default)]
+        texts: Texts<'a>,
+        #[serde(default)]
+        object: Object<Inner<'a>>,
+        #[serde(default)]
+        list: List<Inner<'a>>,
+        #[serde(default)]
+        either: TextOr<'a, Inner<'a>>,
+        #[serde(default)]
+        number: Number,
+        #[serde(default)]
+        flag: Flag,
+    }
+
+    #[derive(Clone, Debug, serde::Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Inner<'a> {
+        #[serde(default)]
+        x: Text<'a>,
+    }
+
+    #[test]
+    fn any_shape_in_any_place_is_read() {
+        for value in [
+            "null",
+            "true",
+            "-1",
+            "1",
+            "1.5",
+            r#""a""#,
+            r#""a\n""#,
+            r#"["a",{"x":"y"},1]"#,
+            r#"{"x":"y","z":[1]}"#,
+        ] {
+            for field in ["text", "texts", "object", "list", "either", "number", "flag"] {
+                let json = format!(r#"{{"{field}":{value},"more":1}}"#);
+                assert!(serde_json::from_str::<Line<'_>>(&json).is_ok(), "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_expected_shapes_keep_what_they_say() {
+        let json = r#"{"text":"a","texts":["b",2],"object":{"x":"c"},"list":[{"x":"d"},"odd"],"either":"e","number":2.5,"flag":true}"#;
+        let line: Line<'_> = serde_json::from_str(json).unwrap();
+        assert_eq!(line.text, Text(Some(Cow::Borrowed("a"))));
+        assert_eq!(line.texts.0.iter().map(Text::as_str).collect::<Vec<_>>(), ["b", "2"]);
+        assert_eq!(line.object.0.unwrap().x.as_str(), "c");
+        assert_eq!(line.list.0.len(), 1);
+        assert!(matches!(line.either, TextOr::Text(Cow::Borrowed("e"))));
+        assert_eq!((line.number.count(), line.flag.is_set()), (2, true));
     }
 }

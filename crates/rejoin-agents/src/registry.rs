@@ -3,11 +3,12 @@ use rejoin_core::Agent;
 use crate::Definition;
 use crate::claude::Claude;
 use crate::codex::Codex;
-use crate::demo::Demo;
+use crate::demo::{DEMO, DEMO2};
 
 /// Every agent this version knows, in the order they are shown and tried.
 pub fn registry() -> &'static [&'static dyn Definition] {
-    &[&Claude, &Codex, &Demo]
+    static AGENTS: [&dyn Definition; 4] = [&Claude, &Codex, &DEMO, &DEMO2];
+    &AGENTS
 }
 
 /// The agent of that name.

@@ -1,2 +1,39 @@
-//! stub
-fn main() {}
+//! The command `rejoin`.
+
+mod cli;
+mod commands;
+mod demo;
+mod duration;
+mod exit;
+mod output;
+mod prompt;
+mod style;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // The hidden subcommands are processes of their own and start in no time: no parsing of flags.
+    let mut args = std::env::args_os().skip(1);
+    match args.next().as_deref().and_then(std::ffi::OsStr::to_str) {
+        Some(rejoin::SUPERVISE) => return exit::code(rejoin::supervisor_main()),
+        Some("__demo-agent") => return exit::code(rejoin_demo::main(args)),
+        _ => {}
+    }
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; a closed pipe while printing them is none, either.
+            let _ = error.print();
+            return exit::code(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+        }
+    };
+    match commands::dispatch(cli.command) {
+        Ok(code) => exit::code(code),
+        Err(error) => {
+            style::error(&error);
+            exit::code(exit::of(&error))
+        }
+    }
+}

@@ -33,13 +33,14 @@ impl Conversation {
                 self.unknown += 1;
                 self.tree.pass_over(envelope);
             }
-            Kind::System => match envelope.system() {
-                Some(system) => self.apply_system(system, envelope.parent_uuid, place),
-                None => {
+            Kind::System => {
+                if let Some(system) = envelope.system() {
+                    self.apply_system(system, envelope.parent_uuid, place);
+                } else {
                     self.unknown += 1;
                     self.distrust(envelope);
                 }
-            },
+            }
         }
     }
 

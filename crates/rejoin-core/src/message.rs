@@ -160,8 +160,8 @@ impl Message {
         self.parts.retain_mut(|part| match part {
             Part::Text { text, thought: false } => {
                 let keep = text.floor_char_boundary(left);
+                left = if keep < text.len() { 0 } else { left - keep };
                 text.truncate(keep);
-                left -= keep;
                 !text.is_empty()
             }
             _ => true,

@@ -11,11 +11,13 @@ pub enum Outcome {
         /// What kind of failure.
         class: FailureClass,
         /// The agent's words.
+        #[serde(rename = "error")]
         message: String,
     },
     /// One of our limits ran out.
     Timeout {
         /// Which limit, in words.
+        #[serde(rename = "error")]
         message: String,
     },
     /// The user stopped it.

@@ -63,8 +63,9 @@ pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Asked, S
     let mut model = "demo-1".to_owned();
     let mut permissions = Permissions::Agent;
     while let Some(arg) = args.next() {
-        let name = arg.to_string_lossy().into_owned();
-        let mut value = || args.next().ok_or_else(|| format!("{name} needs a value"));
+        let (name, joined) = split(arg);
+        let mut value =
+            || joined.clone().or_else(|| args.next()).ok_or_else(|| format!("{name} needs a value"));
         match name.as_str() {
             "--help" | "-h" => return Ok(Asked::Help),
             "--version" | "-V" => return Ok(Asked::Version),
@@ -90,6 +91,14 @@ pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Asked, S
         return Err("--store DIR is needed: sessions are kept there".to_owned());
     }
     Ok(Asked::Turn(Options { which, store, keep, model, permissions }))
+}
+
+/// `--name=value` is the same as `--name value`.
+fn split(arg: OsString) -> (String, Option<OsString>) {
+    match arg.to_str().and_then(|arg| arg.split_once('=')) {
+        Some((name, value)) => (name.to_owned(), Some(value.into())),
+        None => (text(arg), None),
+    }
 }
 
 fn text(value: OsString) -> String {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rejoin_agents::Definition;
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, MessageId, Permissions, Scope};
+use rejoin_journal::Lease;
 
 use crate::Limits;
 
@@ -40,6 +41,8 @@ pub struct Order {
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.
     pub wait: Option<Duration>,
+    /// Held while a name is free and the conversation that takes it is not yet written.
+    pub naming: Option<Lease>,
     /// What the user should be told first: a stable word and a sentence each.
     pub notices: Vec<(String, String)>,
 }

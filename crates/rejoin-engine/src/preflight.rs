@@ -21,7 +21,12 @@ pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
 }
 
 /// How the stored session looks now.
-pub(crate) fn witness(agent: &dyn Definition, store: &Path, dir: &Path, session: &SessionId) -> Option<Witness> {
+pub(crate) fn witness(
+    agent: &dyn Definition,
+    store: &Path,
+    dir: &Path,
+    session: &SessionId,
+) -> Option<Witness> {
     match agent.find_session(store, dir, session) {
         Found::At(path) => look(&path),
         Found::Nowhere | Found::CannotTell => None,

@@ -80,11 +80,9 @@ pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path) -> C
     let answers: Vec<ProbeAnswer> =
         definition.probes().iter().map(|args| ask(path, args, definition.foreign_env())).collect();
     let capabilities = definition.learn(&answers);
-    if let (true, Some((real, size, mtime, mtime_nsec))) = (answers.iter().all(|answer| answer.answered), now) {
-        known.insert(
-            key,
-            Remembered { real, size, mtime, mtime_nsec, capabilities: capabilities.clone() },
-        );
+    if let (true, Some((real, size, mtime, mtime_nsec))) = (answers.iter().all(|answer| answer.answered), now)
+    {
+        known.insert(key, Remembered { real, size, mtime, mtime_nsec, capabilities: capabilities.clone() });
         // A cache: if it cannot be written, the next turn asks again.
         let _ = write_cache(&file, &known);
     }

@@ -508,7 +508,10 @@ impl Pump<'_> {
             }
         } else if let Some(over) = self.over {
             if over.elapsed() >= limits.exit {
-                let words = format!("the agent had not exited {} s after its turn ended and was stopped", limits.exit.as_secs());
+                let words = format!(
+                    "the agent had not exited {} s after its turn ended and was stopped",
+                    limits.exit.as_secs()
+                );
                 self.got.warnings.push(words.clone());
                 self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
                 self.stop(Rung::Terminated, Verdict::Ended(Outcome::Completed));

@@ -44,7 +44,7 @@ impl Ready {
             told,
             prompt: &order.prompt,
             instructions: instructions.as_deref(),
-            after_cut: scene.after_cut(order),
+            after_cut: scene.after_cut(&plan),
             budget: scene.budget(order),
         };
         let composed = compose(plan, &wording, || uuid::Uuid::new_v4().simple().to_string()[..12].to_owned());
@@ -138,8 +138,11 @@ pub struct DryRun {
 
 /// Standing instructions for an agent without flags for them.
 fn joined_instructions(order: &Order) -> Option<String> {
-    let parts: Vec<&str> =
-        [&order.system_prompt, &order.append_system_prompt].into_iter().flatten().map(String::as_str).collect();
+    let parts: Vec<&str> = [&order.system_prompt, &order.append_system_prompt]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 

@@ -136,13 +136,19 @@ impl Scene {
             return Vec::new();
         }
         let on_path = |pin: &Pin| {
-            !matches!(pin.state, rejoin_core::PinState::Retired { .. }) && self.slice.starts_with(&pin.exposed)
+            !matches!(pin.state, rejoin_core::PinState::Retired { .. })
+                && self.slice.starts_with(&pin.exposed)
         };
         self.pins(order).into_iter().filter(on_path).collect()
     }
 
     /// The texts an agent must be told, bounded: what cannot fit into a replay is not even loaded whole.
-    pub(crate) fn told(&self, engine: &Engine, order: &Order, turns: &[TurnId]) -> Result<Vec<Told>, TurnError> {
+    pub(crate) fn told(
+        &self,
+        engine: &Engine,
+        order: &Order,
+        turns: &[TurnId],
+    ) -> Result<Vec<Told>, TurnError> {
         let budget = self.budget(order);
         let mut room = budget.saturating_mul(4);
         let mut told = Vec::with_capacity(turns.len());
@@ -172,11 +178,11 @@ impl Scene {
         order.setup.replay_budget >> mine.take_while(overflowed).count().min(8)
     }
 
-    /// The agent's own last turn was cut, or ended without a word: commands may have run.
-    pub(crate) fn after_cut(&self, order: &Order) -> bool {
-        let agent = order.agent.agent();
-        let mut turns = self.path.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn));
-        turns.find(|turn| turn.agent.as_ref() == Some(&agent)).is_some_and(|turn| {
+    /// A turn the session may hold was cut, or ended without a word: commands may have run.
+    pub(crate) fn after_cut(&self, plan: &Plan) -> bool {
+        let Plan::Resume { catch_up, .. } = plan else { return false };
+        let maybe_known = catch_up.iter().filter(|missed| missed.maybe_known);
+        maybe_known.filter_map(|missed| self.conversation.tree.turn(missed.turn)).any(|turn| {
             let outcome = turn.receipt.as_ref().map(|receipt| &receipt.outcome);
             turn.state() == TurnState::Cut
                 || matches!(outcome, Some(Outcome::Failed { class: FailureClass::NoResult, .. }))
@@ -221,7 +227,9 @@ fn path_of(
     let at = match checkpoint {
         None => tree.head(),
         Some(message) => Some(tree.turn(message).ok_or_else(|| {
-            TurnError::NotFound(format!("message {message} is not in this conversation; `rejoin show` lists its messages"))
+            TurnError::NotFound(format!(
+                "message {message} is not in this conversation; `rejoin show` lists its messages"
+            ))
         })?),
     };
     let (path, gap) = tree.path(at.map(|turn| turn.id));
@@ -283,7 +291,10 @@ fn real_dir(dir: &Path) -> Result<PathBuf, TurnError> {
 
 fn text(path: &Path) -> Result<String, TurnError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        TurnError::Usage(format!("the path {} is not valid UTF-8; rejoin cannot keep it in a journal", path.display()))
+        TurnError::Usage(format!(
+            "the path {} is not valid UTF-8; rejoin cannot keep it in a journal",
+            path.display()
+        ))
     })
 }
 

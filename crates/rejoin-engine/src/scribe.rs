@@ -186,8 +186,7 @@ impl Scribe {
             }
             Event::Diagnostic { stream: Stream::Stdout, text } if self.diagnostics < DIAGNOSTICS_KEPT => {
                 self.diagnostics += 1;
-                let system =
-                    System::Diagnostic { run: self.run, stream: Stream::Stdout, text: text.clone() };
+                let system = System::Diagnostic { run: self.run, stream: Stream::Stdout, text: text.clone() };
                 self.system(&system);
             }
             _ => {}
@@ -227,7 +226,14 @@ impl Scribe {
     }
 
     /// A block is finished: write what was not streamed, or replace what was streamed differently.
-    fn finished(&mut self, message: MessageId, offset: usize, text: &str, model: Option<&str>, id: Option<&str>) {
+    fn finished(
+        &mut self,
+        message: MessageId,
+        offset: usize,
+        text: &str,
+        model: Option<&str>,
+        id: Option<&str>,
+    ) {
         let open = self.open(Kind::Assistant, message);
         let streamed = open.block.take();
         let same = streamed == Some((offset, mix(SEED, text.as_bytes())));

@@ -1,11 +1,11 @@
 //! The end of a turn: what the session now holds, and what was done.
 
 use rejoin_core::plan::Wish;
-use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, SessionId, TurnId};
+use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId};
 
 use crate::pump::Yield;
 use crate::scene::Scene;
-use crate::{Engine, Order, preflight};
+use crate::{Order, preflight};
 
 /// A pin as it must stand in the journal before the agent is launched: what it may hold has moved,
 /// what it surely holds has not.
@@ -17,20 +17,8 @@ pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) ->
     pin
 }
 
-/// The pin after the turn.
-pub(crate) fn settled(
-    engine: &Engine,
-    order: &Order,
-    scene: &Scene,
-    pin: Option<Pin>,
-    got: &Yield,
-    outcome: &Outcome,
-) -> Option<Pin> {
-    if order.wish == Wish::Ephemeral {
-        return None;
-    }
-    let session: &SessionId = got.session.as_ref()?;
-    let mut pin = pin.filter(|pin| pin.session == *session).unwrap_or_else(|| scene.new_pin(engine, session.clone()));
+/// The pin after the turn: `pin` is what stands in the journal, or must if the agent chose its id.
+pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &Yield, outcome: &Outcome) -> Pin {
     if got.stored && pin.state == PinState::Tentative {
         pin.state = PinState::Live;
     }
@@ -43,12 +31,21 @@ pub(crate) fn settled(
         Outcome::Timeout { .. } | Outcome::Cancelled => {}
     }
     pin.total = got.total.or(pin.total);
-    pin.witness = scene.store.as_deref().and_then(|store| preflight::witness(order.agent, store, &scene.dir, session));
-    Some(pin)
+    pin.witness = scene
+        .store
+        .as_deref()
+        .and_then(|store| preflight::witness(order.agent, store, &scene.dir, &pin.session));
+    pin
 }
 
 /// What was done, so far as it is known before the clock is read.
-pub(crate) fn receipt(order: &Order, scene: &Scene, turn: TurnId, plan: Decision, outcome: Outcome) -> Receipt {
+pub(crate) fn receipt(
+    order: &Order,
+    scene: &Scene,
+    turn: TurnId,
+    plan: Decision,
+    outcome: Outcome,
+) -> Receipt {
     Receipt {
         conversation: (order.wish != Wish::Ephemeral).then_some(scene.id),
         turn,

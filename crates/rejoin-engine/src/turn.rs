@@ -91,8 +91,10 @@ impl Engine {
     }
 
     /// Carries out one turn.
-    pub fn run(&self, order: &Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
+    pub fn run(&self, mut order: Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
         let started = Instant::now();
+        let naming = order.naming.take();
+        let order = &order;
         check_prompt(order)?;
         let can_ask = watcher.on_question.is_some();
 
@@ -124,6 +126,7 @@ impl Engine {
             runs: 0,
         };
         let scribe = turn.write_down(&ready, used_elsewhere.as_ref())?;
+        drop(naming);
         let (mut desk, events) = Desk::new(scribe);
         turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
         let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
@@ -203,7 +206,11 @@ impl Turn<'_> {
     }
 
     /// Writes what the user said and what is meant to be done, and waits for the disk.
-    fn write_down(&mut self, ready: &Ready, used_elsewhere: Option<&Pin>) -> Result<Option<Scribe>, TurnError> {
+    fn write_down(
+        &mut self,
+        ready: &Ready,
+        used_elsewhere: Option<&Pin>,
+    ) -> Result<Option<Scribe>, TurnError> {
         self.runs = 1;
         if self.ephemeral() {
             return Ok(None);
@@ -291,13 +298,22 @@ impl Turn<'_> {
             warn("launch", text.clone());
         }
         if used_elsewhere.is_some() {
-            warn("advanced", format!("{agent}'s session was used outside rejoin since the last turn; it goes on from there"));
+            warn(
+                "advanced",
+                format!(
+                    "{agent}'s session was used outside rejoin since the last turn; it goes on from there"
+                ),
+            );
         }
         if ready.composed.lossy() {
             warn("lossy", "the history did not fit and was shortened; the marks in it say where".into());
         }
         if matches!(self.engine.helper, Helper::Thread) {
-            warn("supervision", "no rejoin executable was found to supervise the agent: its children may outlive a crash".into());
+            warn(
+                "supervision",
+                "no rejoin executable was found to supervise the agent: its children may outlive a crash"
+                    .into(),
+            );
         }
     }
 
@@ -438,12 +454,14 @@ impl Turn<'_> {
         planned: Option<Pin>,
         desk: &mut Desk,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
-        let planned = planned.or_else(|| {
-            let session = got.session.clone()?;
-            let pin = self.scene.new_pin(self.engine, session);
-            Some(settle::exposed(pin, self.scene, self.id, receipt.lossy))
+        let pin = got.session.clone().filter(|_| !self.ephemeral()).map(|session| {
+            let known = planned.filter(|pin| pin.session == session);
+            let pin = known.unwrap_or_else(|| {
+                let pin = self.scene.new_pin(self.engine, session);
+                settle::exposed(pin, self.scene, self.id, receipt.lossy)
+            });
+            settle::settled(self.order, self.scene, pin, &got, &receipt.outcome)
         });
-        let pin = settle::settled(self.engine, self.order, self.scene, planned, &got, &receipt.outcome);
         if pin.is_none() && !self.ephemeral() && receipt.outcome == Outcome::Completed {
             let text = "the agent did not name its session: the next turn replays the history".to_owned();
             desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
@@ -503,7 +521,9 @@ fn check_prompt(order: &Order) -> Result<(), TurnError> {
         return Err(TurnError::Usage("the prompt is empty; say what the agent should do".into()));
     }
     if order.prompt.contains('\0') {
-        return Err(TurnError::Usage("the prompt contains a NUL byte, which no agent accepts; remove it".into()));
+        return Err(TurnError::Usage(
+            "the prompt contains a NUL byte, which no agent accepts; remove it".into(),
+        ));
     }
     Ok(())
 }

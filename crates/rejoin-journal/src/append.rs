@@ -159,3 +159,53 @@ pub(crate) fn wait_for_writer(file: &File) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rejoin_core::{ConversationId, Kind, MessageId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn record() -> Record {
+        Record {
+            uuid: MessageId::new(Uuid::nil()),
+            parent_uuid: None,
+            session_id: ConversationId::new(Uuid::nil()),
+            timestamp: String::new(),
+            kind: Kind::User,
+            cwd: String::new(),
+            version: String::new(),
+            git_branch: None,
+            subtype: None,
+            message: None,
+            replaces: None,
+            tokens: None,
+            model: None,
+            tool_calls_metadata: Vec::new(),
+            native: None,
+            system_payload: None,
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_disk_that_is_full_says_so_and_what_to_do() {
+        let mut appender = FileAppender::open("/dev/full".into()).unwrap();
+        let error = appender.append(&[record(), record()]).unwrap_err();
+        assert!(matches!(error, JournalError::Append { kept: 0, records: 2, .. }));
+        let text = error.to_string();
+        assert!(text.contains("/dev/full") && text.contains("free some space"), "{text}");
+    }
+
+    #[test]
+    fn a_stopped_writer_holds_up_a_reader_only_for_a_while() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let file = File::create(&path).unwrap();
+        let _locked = AppendLock::take(&file, &path).unwrap();
+        let begun = Instant::now();
+        wait_for_writer(&File::open(&path).unwrap());
+        assert!(begun.elapsed() >= READER_PATIENCE);
+    }
+}

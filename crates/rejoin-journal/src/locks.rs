@@ -109,8 +109,11 @@ impl Deref for Lease {
     }
 }
 
-/// How long a try lasts that does not want to wait: somebody may just be asking who holds it.
-const SHORTEST_TRY: Duration = Duration::from_millis(50);
+/// How long a try lasts that does not want to wait: a new holder needs a moment to say who it is.
+const SHORTEST_TRY: Duration = Duration::from_millis(20);
+
+/// How long those who only ask may keep a lock from us.
+const ASKERS: Duration = Duration::from_secs(5);
 
 impl Locks {
     /// The locks in a directory, which need not be there yet.
@@ -126,25 +129,27 @@ impl Locks {
         let patience = wait.unwrap_or_default().max(SHORTEST_TRY);
         let mut pause = Duration::from_millis(2);
         loop {
-            let file =
-                private::open(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)?;
-            match file.try_lock() {
-                // A file that was deleted meanwhile locks nothing.
-                Ok(()) if is_same(&file, &path) => {
-                    let lease = Lease { file, path };
-                    lease.set_owner(owner)?;
-                    return Ok(lease);
-                }
-                Ok(()) | Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(TryLockError::Error(error)) => return Err(JournalError::io("lock", &path)(error).into()),
+            let options = &mut OpenOptions::new();
+            let file = private::open(options.read(true).write(true).create(true).truncate(false), &path)?;
+            // A file that was deleted meanwhile locks nothing.
+            if succeeds(file.try_lock(), &path)? && is_same(&file, &path) {
+                let lease = Lease { file, path };
+                lease.set_owner(owner)?;
+                return Ok(lease);
             }
-            let left = patience.saturating_sub(begun.elapsed());
+            let held = !succeeds(file.try_lock_shared(), &path)?;
+            let left = if held { patience } else { patience.max(ASKERS) }.saturating_sub(begun.elapsed());
             if left.is_zero() {
-                return Err(LockError::Busy { name: name.to_owned(), owner: read_owner(&file) });
+                let owner = if held { read_owner(&file) } else { None };
+                return Err(LockError::Busy { name: name.to_owned(), owner });
             }
-            std::thread::sleep(pause.min(left));
-            pause = (pause * 2).min(Duration::from_millis(100));
+            drop(file);
+            if held {
+                std::thread::sleep(pause.min(left));
+                pause = (pause * 2).min(Duration::from_millis(100));
+            } else {
+                std::thread::yield_now();
+            }
         }
     }
 
@@ -157,12 +162,11 @@ impl Locks {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(JournalError::io("open", &path)(error).into()),
         };
-        // Shared, so that two who ask do not take each other for a holder.
-        match file.try_lock_shared() {
-            Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(read_owner(&file).unwrap_or_default())),
-            Err(TryLockError::Error(error)) => Err(JournalError::io("lock", &path)(error).into()),
+        // Shared, so that those who ask can be told from a holder.
+        if succeeds(file.try_lock_shared(), &path)? {
+            return Ok(None);
         }
+        Ok(Some(read_owner(&file).unwrap_or_default()))
     }
 
     fn path(&self, name: &str) -> Result<PathBuf, LockError> {
@@ -172,6 +176,16 @@ impl Locks {
         } else {
             Err(LockError::Name { name: name.chars().take(40).collect() })
         }
+    }
+}
+
+/// Whether a try got the lock.
+fn succeeds(tried: Result<(), TryLockError>, path: &Path) -> Result<bool, JournalError> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        Err(TryLockError::Error(error)) => Err(JournalError::io("lock", path)(error)),
     }
 }
 

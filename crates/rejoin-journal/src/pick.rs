@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rejoin_core::{ConversationInfo, Envelope, System};
 
 use crate::lines::Lines;
-use crate::scan::first_record;
+use crate::scan::{first_record, records_of};
 use crate::{LONGEST_LINE, Problem, RawRecord};
 
 /// Hands out the records at some places. Neighbours are read in one go.
@@ -33,7 +33,7 @@ pub(crate) fn fetch<R: Read + Seek>(
     Ok(())
 }
 
-/// Hands out the first record of each line whose bytes contain `text`.
+/// Hands out the records whose JSON contains `text`, until `each` has enough.
 pub(crate) fn search<R: Read + Seek>(
     source: R,
     text: &str,
@@ -41,12 +41,14 @@ pub(crate) fn search<R: Read + Seek>(
 ) -> io::Result<()> {
     let finder = memchr::memmem::Finder::new(text);
     let mut lines = Lines::new(source, LONGEST_LINE);
-    while let Some(line) = lines.next()? {
+    let mut flow = ControlFlow::Continue(());
+    while let (ControlFlow::Continue(()), Some(line)) = (flow, lines.next()?) {
         let Some(bytes) = line.bytes.filter(|bytes| finder.find(bytes).is_some()) else { continue };
-        let Ok(json) = first_record(bytes) else { continue };
-        if each(RawRecord { json }).is_break() {
-            break;
-        }
+        records_of(bytes, &mut |_, json, _| {
+            if flow.is_continue() && finder.find(json.as_bytes()).is_some() {
+                flow = each(RawRecord { json });
+            }
+        });
     }
     Ok(())
 }

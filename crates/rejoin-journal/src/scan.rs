@@ -62,17 +62,19 @@ pub(crate) fn scan<R: Read + Seek>(
 ///
 /// Only objects that begin where the line or another object ended count: looking for one further
 /// inside would let the arguments of a tool call pose as a turn.
-fn records_of<'a>(
+pub(crate) fn records_of<'a>(
     line: &'a [u8],
     each: &mut dyn FnMut(usize, &'a str, Result<Envelope<'a>, Problem>),
 ) -> Option<(usize, Problem)> {
     let begin = line.len() - line.trim_ascii_start().len();
-    let (text, broken) = valid_text(line.trim_ascii_end());
+    let (text, after) = text_of(line.trim_ascii_end());
     let text = text.get(begin..)?;
-    if text.is_empty() && !broken {
+    if text.is_empty() && after == After::Nothing {
         return None;
     }
-    if !broken && let Ok(envelope) = serde_json::from_str(text) {
+    if after == After::Nothing
+        && let Ok(envelope) = serde_json::from_str(text)
+    {
         each(begin, text, Ok(envelope));
         return None;
     }
@@ -89,34 +91,49 @@ fn records_of<'a>(
             Some(Ok(_)) => {
                 return Some((at, Problem::NotJson { why: "a value outside of any record".into() }));
             }
-            Some(Err(error)) if error.is_eof() && !broken => {
-                return Some((at, Problem::Torn { bytes: (line.len() - at) as u64 }));
+            Some(Err(error)) if !error.is_eof() => return Some((at, Problem::not_json(&error))),
+            // The text ended too early, or just when it should not have ended.
+            end => {
+                let torn = Problem::Torn { bytes: (line.len() - at) as u64 };
+                return match after {
+                    After::OtherBytes => Some((at, Problem::NotUtf8)),
+                    After::HalfACharacter => Some((at, torn)),
+                    After::Nothing => end.map(|_| (at, torn)),
+                };
             }
-            Some(Err(_)) | None if broken => return Some((at, Problem::NotUtf8)),
-            Some(Err(error)) => return Some((at, Problem::not_json(&error))),
-            None => return None,
         }
     }
 }
 
 /// The first record of a line, for whoever knows that one begins there.
 pub(crate) fn first_record(line: &[u8]) -> Result<&str, Problem> {
-    let (text, broken) = valid_text(line);
+    let (text, after) = text_of(line);
     match serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().next() {
         Some(Ok(raw)) if raw.get().starts_with('{') => Ok(raw.get()),
-        Some(Err(_)) if broken => Err(Problem::NotUtf8),
+        Some(Err(_)) if after == After::OtherBytes => Err(Problem::NotUtf8),
         Some(Err(error)) if !error.is_eof() => Err(Problem::not_json(&error)),
         _ => Err(Problem::Vanished),
     }
 }
 
-/// The beginning of a line that is text, and whether something else follows.
-fn valid_text(bytes: &[u8]) -> (&str, bool) {
+/// What follows the text at the beginning of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// Nothing: all of it is text.
+    Nothing,
+    /// Half a character at its very end, as a cut leaves it.
+    HalfACharacter,
+    /// Bytes that are no text.
+    OtherBytes,
+}
+
+fn text_of(bytes: &[u8]) -> (&str, After) {
     match std::str::from_utf8(bytes) {
-        Ok(text) => (text, false),
+        Ok(text) => (text, After::Nothing),
         Err(error) => {
             let (valid, _) = bytes.split_at(error.valid_up_to());
-            (std::str::from_utf8(valid).unwrap_or_default(), true)
+            let after = error.error_len().map_or(After::HalfACharacter, |_| After::OtherBytes);
+            (std::str::from_utf8(valid).unwrap_or_default(), after)
         }
     }
 }

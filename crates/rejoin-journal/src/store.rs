@@ -18,7 +18,7 @@ pub trait Store: Send + Sync {
 
     /// Reads all records from a cursor on (0, or what an earlier call returned), in the order of
     /// the file, and returns the cursor to go on from. What is no record is handed out as a
-    /// problem; an unfinished last line stays before the cursor's end, to be read again.
+    /// problem. The cursor stays before an unfinished last line: the next call looks at it again.
     fn read(
         &self,
         id: ConversationId,

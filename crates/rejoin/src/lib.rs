@@ -1,1 +1,50 @@
-//! stub
+//! Coding agents that remember.
+//!
+//! One call runs one turn of Claude Code, Codex or another agent. Every follow-up turn resumes the
+//! agent's own session by its real id when that is provably safe; otherwise the history is replayed
+//! and the reason is told. It never forgets silently.
+//!
+//! ```no_run
+//! use rejoin::{Agent, Rejoin};
+//!
+//! # fn main() -> Result<(), rejoin::Error> {
+//! let rejoin = Rejoin::open()?;
+//! let first = rejoin.project(".").agent(Agent::Codex).prompt("diagnose the bug").run(|_| {})?;
+//! println!("{} (session {:?})", first.text(), first.session_id());
+//!
+//! let second = rejoin.project(".").continue_latest().prompt("now fix it").run(|event| {
+//!     if let rejoin::Event::TextDelta { text, .. } = event {
+//!         print!("{text}");
+//!     }
+//! })?;
+//! assert!(second.receipt().plan.resumes());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Agents run below a small supervisor process, the `rejoin` executable: it is looked for in
+//! `$REJOIN_HELPER`, beside the running program, and on `PATH`. Without it supervision is reduced
+//! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
+
+mod builder;
+mod config;
+mod error;
+mod find;
+mod home;
+mod name;
+mod view;
+
+pub use builder::TurnBuilder;
+pub use config::{AgentConfig, Config, ProjectConfig, Resume};
+pub use error::Error;
+pub use home::Rejoin;
+pub use name::check_name;
+pub use rejoin_agents::{Answer, Capabilities};
+pub use rejoin_core::{
+    Agent, Choice, Content, ConversationId, ConversationInfo, Decision, Event, FailureClass, Gap, Kind,
+    Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, Scope,
+    SessionId, Stream, Turn, TurnId, TurnState, Usage,
+};
+pub use rejoin_engine::text::printable;
+pub use rejoin_engine::{Canceller, DryRun, Helper, SUPERVISE, TurnOutcome, supervisor_main};
+pub use view::{AgentReport, ConversationView, Summary};

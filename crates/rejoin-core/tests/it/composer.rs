@@ -220,6 +220,17 @@ fn a_cut_without_anything_to_tell_still_warns() {
     assert!(prompt.ends_with(&format!("<message-{FENCE}>\ngo on\n</message-{FENCE}>\n")), "{prompt}");
 }
 
+#[test]
+fn a_new_session_is_not_scolded_for_a_turn_it_never_had() {
+    for turns in [Vec::new(), vec![asked(0, "one", "1")]] {
+        let slice = Slice::new(turns.iter().map(|turn| (turn.id, 0)).collect());
+        let wording =
+            Wording { told: turns, prompt: "go on", instructions: None, after_cut: true, budget: plenty() };
+        let composed = compose(Plan::fresh(Reason::HistoryChanged, &slice), &wording, keys());
+        assert!(!composed.prompt().contains("Your last turn"), "{}", composed.prompt());
+    }
+}
+
 // -- the budget --------------------------------------------------------------------------------
 
 #[track_caller]

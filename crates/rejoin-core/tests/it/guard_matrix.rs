@@ -526,6 +526,14 @@ fn a_mark_on_nothing_is_the_beginning_of_every_slice() {
 }
 
 #[test]
+fn a_pin_whose_marks_contradict_each_other_is_not_resumed() {
+    let mut world = two_turns();
+    let stranger = Mark::EMPTY.push(world.id(), 0);
+    again(&mut world, |pin| pin.seen = stranger, "claude-1");
+    world.next(&CLAUDE, "x").starts_fresh("history_changed").says(&TWO_TURNS);
+}
+
+#[test]
 fn a_retired_pin_stays_retired_whatever_the_store_says() {
     let mut world = two_turns();
     again(&mut world, |pin| pin.state = PinState::Retired { why: "replaced".into() }, "claude-1");

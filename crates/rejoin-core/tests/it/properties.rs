@@ -44,12 +44,23 @@ struct Session {
     may_hold: BTreeSet<(TurnId, u32)>,
     /// An intent said it would be sent these.
     announced: BTreeSet<(TurnId, u32)>,
+    /// Turns it completed.
+    completed: BTreeSet<TurnId>,
     stored: bool,
     retired: bool,
 }
 
+/// A turn as the model knows it, without asking the fold.
+struct Taken {
+    parent: Option<TurnId>,
+    agent: Option<Agent>,
+    revision: u32,
+}
+
 struct Model {
     world: World,
+    turns: BTreeMap<TurnId, Taken>,
+    head: Option<TurnId>,
     agents: [Agent; 3],
     sessions: BTreeMap<String, Session>,
     /// Every message, its turn and its present wording.
@@ -60,8 +71,15 @@ struct Model {
 impl Model {
     fn new(scope: Scope) -> Self {
         let agents = [Agent::Claude, Agent::Codex, gemini()];
-        let world = World::scoped(scope);
-        Model { world, agents, sessions: BTreeMap::new(), messages: Vec::new(), words: 0 }
+        Model {
+            world: World::scoped(scope),
+            turns: BTreeMap::new(),
+            head: None,
+            agents,
+            sessions: BTreeMap::new(),
+            messages: Vec::new(),
+            words: 0,
+        }
     }
 
     /// A text that is found nowhere else.
@@ -88,18 +106,33 @@ impl Model {
     }
 
     fn slice(&self, agent: &Agent) -> Vec<(TurnId, u32)> {
-        self.with_revisions(self.world.slice(agent).after(0))
+        let mut slice: Vec<TurnId> = Vec::new();
+        let mut next = self.head;
+        while let Some(id) = next {
+            let turn = &self.turns[&id];
+            let its = turn.agent.is_none() || turn.agent.as_ref() == Some(agent);
+            if its || self.world.scope == Scope::Shared {
+                slice.push(id);
+            }
+            next = turn.parent;
+        }
+        self.with_revisions(slice.into_iter().rev())
     }
 
     fn with_revisions(&self, turns: impl IntoIterator<Item = TurnId>) -> Vec<(TurnId, u32)> {
-        let revision = |turn| self.world.conversation.tree.turn(turn).unwrap().revision;
-        turns.into_iter().map(|turn| (turn, revision(turn))).collect()
+        turns.into_iter().map(|turn| (turn, self.turns[&turn].revision)).collect()
+    }
+
+    fn took(&mut self, turn: TurnId, agent: Option<Agent>, prompt: String) {
+        self.turns.insert(turn, Taken { parent: self.head, agent, revision: 0 });
+        self.head = Some(turn);
+        self.messages.push((turn, turn, prompt));
     }
 
     // -- what happens --------------------------------------------------------------------------
 
     fn run(&mut self, op: &Op) {
-        let turns: Vec<TurnId> = self.world.conversation.tree.turns().iter().map(|turn| turn.id).collect();
+        let turns: Vec<TurnId> = self.turns.keys().copied().collect();
         match *op {
             Op::Turn { agent, end } => self.turn(&self.agents[agent].clone(), end),
             Op::FreshTurn { agent, end } => {
@@ -111,21 +144,28 @@ impl Model {
             }
             Op::Retry { turn, end } if !turns.is_empty() => {
                 let turn = turns[turn % turns.len()];
-                let agent = self.world.conversation.tree.turn(turn).unwrap().agent.clone();
+                let agent = self.turns[&turn].agent.clone();
                 self.world.retry(turn);
+                let completed = self.sessions.values().any(|session| session.completed.contains(&turn));
+                self.head = if completed { self.turns[&turn].parent } else { Some(turn) };
                 self.turn(&agent.unwrap_or(Agent::Claude), end);
             }
             Op::Edit { message } if !self.messages.is_empty() => {
                 let words = self.words();
                 let count = self.messages.len();
-                let (id, _, text) = &mut self.messages[message % count];
+                let (id, turn, text) = &mut self.messages[message % count];
                 text.clone_from(&words);
+                self.turns.get_mut(turn).unwrap().revision += 1;
                 self.world.edit(*id, &words);
             }
             Op::Rewind { turn } if !turns.is_empty() => {
-                self.world.rewind(Some(turns[turn % turns.len()]));
+                self.head = Some(turns[turn % turns.len()]);
+                self.world.rewind(self.head);
             }
-            Op::RewindToTheBeginning => self.world.rewind(None),
+            Op::RewindToTheBeginning => {
+                self.head = None;
+                self.world.rewind(None);
+            }
             Op::LoseSession { session } if !self.sessions.is_empty() => {
                 let count = self.sessions.len();
                 self.sessions.values_mut().nth(session % count).unwrap().stored = false;
@@ -151,26 +191,26 @@ impl Model {
         let prompt = self.words();
         if matches!(end, End::KilledBeforeIntent) {
             let turn = self.world.ask(&prompt);
-            self.messages.push((turn, turn, prompt));
+            self.took(turn, None, prompt);
             return;
         }
         let mut slice = self.slice(agent);
         let mut running = self.world.begin(agent, &prompt);
-        self.messages.push((running.turn, running.turn, prompt.clone()));
+        self.took(running.turn, Some(agent.clone()), prompt.clone());
         slice.push((running.turn, 0));
         self.announce(&running, &slice);
         if matches!(end, End::KilledBeforeSpawn) {
             return;
         }
 
-        if let Some(asked) = running.sent.composed.session() {
-            if !self.sessions[asked.as_str()].stored {
-                // Only a blind store lets it come to this: the agent refuses, a fresh run follows.
-                assert!(Self::blind(agent), "{asked} was resumed although it is gone");
-                self.sessions.get_mut(asked.as_str()).unwrap().retired = true;
-                self.world.fall_back(&mut running, &prompt);
-                self.announce(&running, &slice);
-            }
+        if let Some(asked) = running.sent.composed.session()
+            && !self.sessions[asked.as_str()].stored
+        {
+            // Only a blind store lets it come to this: the agent refuses, a fresh run follows.
+            assert!(Self::blind(agent), "{asked} was resumed although it is gone");
+            self.sessions.get_mut(asked.as_str()).unwrap().retired = true;
+            self.world.fall_back(&mut running, &prompt);
+            self.announce(&running, &slice);
         }
         if matches!(end, End::KilledBeforeSession) {
             self.send(&running, &slice, false);
@@ -193,7 +233,7 @@ impl Model {
             End::Cancelled => Outcome::Cancelled,
             _ => return, // killed late: no receipt
         };
-        self.world.end(running, outcome);
+        let turn = self.world.end(running, outcome);
         let retired = self
             .world
             .pins(agent)
@@ -203,6 +243,7 @@ impl Model {
         session.retired |= retired;
         if matches!(end, End::Ok) {
             session.surely = slice;
+            session.completed.insert(turn);
         }
     }
 

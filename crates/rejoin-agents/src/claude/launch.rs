@@ -1,0 +1,207 @@
+//! How a turn of Claude is launched.
+
+use std::ffi::OsString;
+
+use rejoin_core::Permissions;
+
+use super::driver::{ClaudeDriver, Limit, Run};
+use super::prompt;
+use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::{Capabilities, Launch, Refusal, Request, checks};
+
+const NAME: &str = "claude";
+/// Plain text on its input is refused beyond this.
+const LONGEST_PLAIN_PROMPT: usize = 10_000_000;
+/// All that exists for Claude at the level `read`; the last one only if somebody can answer.
+const READING_TOOLS: &str = "Read,Glob,Grep";
+const ASKING_TOOL: &str = "AskUserQuestion";
+/// Tools that may show up at that level: they change nothing.
+const HARMLESS_TOOLS: &[&str] =
+    &["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "StructuredOutput", ASKING_TOOL];
+
+pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
+    let capabilities = request.capabilities;
+    let composed = request.composed;
+    checks::prompt(composed.prompt())?;
+    check_extra_args(request.extra_args, request.permissions)?;
+
+    let chat = capabilities.has("--input-format");
+    let asks = chat && request.can_ask;
+    // The user's arguments come first: what follows wins, and a flag of theirs that lacks its value
+    // swallows --verbose, without which Claude refuses to run.
+    let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();
+    args.extend(["--verbose", "-p", "--output-format", "stream-json"].map(OsString::from));
+    if chat {
+        args.extend(["--input-format", "stream-json"].map(OsString::from));
+    }
+    if capabilities.has("--include-partial-messages") {
+        args.push("--include-partial-messages".into());
+    }
+    match (composed.session(), request.new_session) {
+        (Some(_), _) if !capabilities.resume => return Err(missing("--resume", "cannot resume a session")),
+        (Some(session), _) => args.push(format!("--resume={session}").into()),
+        (None, Some(session)) if capabilities.choose_id => {
+            args.push(format!("--session-id={session}").into());
+        }
+        (None, _) => {}
+    }
+    if request.ephemeral {
+        if !capabilities.ephemeral {
+            return Err(missing("--no-session-persistence", "cannot run without storing the session"));
+        }
+        args.push("--no-session-persistence".into());
+    }
+    if let Some(model) = request.model {
+        args.push(format!("--model={}", checks::model(model)?).into());
+    }
+    for (flag, text) in
+        [("--system-prompt", request.system_prompt), ("--append-system-prompt", request.append_system_prompt)]
+    {
+        if let Some(text) = text {
+            if !capabilities.has(flag) {
+                return Err(missing(flag, "takes no instructions by argument"));
+            }
+            args.push(format!("{flag}={}", checks::instructions(text)?).into());
+        }
+    }
+    let limit = permissions(request.permissions, capabilities, asks, &mut args)?;
+    if asks {
+        args.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
+    }
+
+    let mut warnings = Vec::new();
+    let prompt = if chat {
+        prompt::message(composed.prompt())
+    } else {
+        let plain = prompt::plain(composed.prompt());
+        if plain.len() > LONGEST_PLAIN_PROMPT {
+            let text = "the prompt is longer than 10 MB, which this claude does not read; shorten it or update claude";
+            return Err(Refusal::Unsupported(text.into()));
+        }
+        if plain != composed.prompt() {
+            warnings.push(
+                "this claude has no --input-format: an invisible character was put before each / and @ that it would have acted on"
+                    .to_owned(),
+            );
+        }
+        plain.into_owned().into_bytes()
+    };
+    let run = Run { prompt, chat, resumed: composed.session().is_some(), stores: !request.ephemeral, limit };
+    let driver = Box::new(ClaudeDriver::new(run, request.ids));
+    Ok(Launch { args, env: Vec::new(), warnings, driver })
+}
+
+/// The arguments of a level, and what Claude must show at its start.
+fn permissions(
+    level: Permissions,
+    capabilities: &Capabilities,
+    asks: bool,
+    args: &mut Vec<OsString>,
+) -> Result<Limit, Refusal> {
+    let needs = |flag: &str| {
+        if capabilities.has(flag) {
+            return Ok(());
+        }
+        Err(Refusal::Permissions(format!(
+            "this claude has no {flag}, so the level {:?} cannot be enforced; update claude or choose another level",
+            level.name()
+        )))
+    };
+    match level {
+        Permissions::Agent => Ok(Limit::None),
+        Permissions::Read => {
+            needs("--tools")?;
+            needs("--strict-mcp-config")?;
+            needs("--permission-mode")?;
+            let asking = if asks { format!(",{ASKING_TOOL}") } else { String::new() };
+            args.push(format!("--tools={READING_TOOLS}{asking}").into());
+            args.extend(["--strict-mcp-config", "--permission-mode=default"].map(OsString::from));
+            Ok(Limit::Tools(HARMLESS_TOOLS))
+        }
+        Permissions::Edit => {
+            needs("--permission-mode")?;
+            args.push("--permission-mode=acceptEdits".into());
+            Ok(Limit::Mode)
+        }
+        Permissions::Full => {
+            needs("--permission-mode")?;
+            args.push("--permission-mode=bypassPermissions".into());
+            Ok(Limit::None)
+        }
+    }
+}
+
+fn missing(flag: &str, what: &str) -> Refusal {
+    Refusal::Unsupported(format!("this claude {what} (its help has no {flag}); update claude"))
+}
+
+const SYNTAX: Syntax = Syntax {
+    switches: &[
+        "--ax-screen-reader",
+        "--bare",
+        "--brief",
+        "--chrome",
+        "--no-chrome",
+        "--disable-slash-commands",
+        "--exclude-dynamic-system-prompt-sections",
+        "--ide",
+        "--include-hook-events",
+        "--include-partial-messages",
+        "--replay-user-messages",
+        "--safe-mode",
+        "--strict-mcp-config",
+        "--verbose",
+    ],
+    short_with_value: &['d', 'n'],
+};
+/// Parts of names that are about permissions, whatever a version calls them in full.
+const PERMISSIONS: &[&str] = &["permission", "dangerous", "sandbox", "allow", "--tools", "--setting"];
+/// Fine although they contain such a part: they only take away.
+const NARROWING: &[&str] = &["--disallowedTools", "--disallowed-tools"];
+/// They give reach to places outside the project, or tools nobody counted.
+const WIDENING_READ: &[&str] =
+    &["--add-dir", "--mcp-config", "--plugin", "--agent", "--chrome", "--ide", "--file"];
+const WIDENING_EDIT: &[&str] = &["--add-dir"];
+/// Parts of names that are about sessions, directories and formats.
+const RESERVED: &[&str] = &[
+    "resume",
+    "session",
+    "continue",
+    "fork",
+    "--from-pr",
+    "format",
+    "--print",
+    "--bg",
+    "--background",
+    "--worktree",
+    "--tmux",
+    "--remote",
+    "--teleport",
+    "--rewind",
+    "--help",
+    "--version",
+    "--cwd",
+    "--init",
+    "--replay",
+];
+
+fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
+        let part = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if NARROWING.contains(&name) {
+            return Ok(());
+        }
+        let widens = match level {
+            Permissions::Read => part(WIDENING_READ),
+            Permissions::Edit => part(WIDENING_EDIT),
+            Permissions::Full | Permissions::Agent => false,
+        };
+        if part(PERMISSIONS) || widens {
+            return Err(permission_flag(NAME, name));
+        }
+        if part(RESERVED) || ["-p", "-c", "-r", "-w", "-v", "-h"].contains(&name) {
+            return Err(reserved_flag(NAME, name));
+        }
+        Ok(())
+    })
+}

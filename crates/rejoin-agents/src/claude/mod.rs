@@ -1,0 +1,91 @@
+//! Claude Code: the command `claude`.
+
+mod driver;
+mod failure;
+mod launch;
+mod messages;
+mod prompt;
+mod questions;
+mod store;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{Agent, InvalidSessionId, SessionId};
+
+use crate::session_id::lower_case_uuid;
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+
+/// Claude Code.
+pub(crate) struct Claude;
+
+impl Definition for Claude {
+    fn agent(&self) -> Agent {
+        Agent::Claude
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn command(&self) -> &'static str {
+        "claude"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "npm install -g @anthropic-ai/claude-code"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[&["--version"], &["--help"]]
+    }
+
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
+        // "2.1.197 (Claude Code)"
+        let line = help::version_line(answers.first()).unwrap_or_default();
+        let (version, product) = line.split_once(" (").unwrap_or((line, ""));
+        let flags = help::flags_of(answers.get(1));
+        Capabilities {
+            product: product.trim_end_matches(')').to_owned(),
+            version: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            resume: flags.contains("--resume"),
+            fork: flags.contains("--fork-session"),
+            ephemeral: flags.contains("--no-session-persistence"),
+            choose_id: flags.contains("--session-id"),
+            ask: flags.contains("--input-format"),
+            flags,
+        }
+    }
+
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let named = env("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        named.or_else(|| {
+            env("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".claude"))
+        })
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        nesting::MARKERS
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        lower_case_uuid(Agent::Claude, text)
+    }
+
+    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
+        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
+    }
+
+    fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
+        capabilities.has("--append-system-prompt")
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        launch::launch(request)
+    }
+
+    fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
+        store::find(store, dir, session)
+    }
+}

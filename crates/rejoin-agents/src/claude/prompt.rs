@@ -1,0 +1,116 @@
+//! How a prompt reaches Claude as text.
+//!
+//! Claude reads a leading `/` as a command and puts the file into the prompt that an `@` names. It
+//! looks only at the last block of a message, so a prompt that holds either is sent in two blocks:
+//! the model gets exactly the same characters, and the last block holds nothing to act on.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+use crate::driver::json_line;
+
+/// Stands before a `/` or `@` where blocks cannot be sent: no space to Claude, nothing to the eye.
+const ZERO_WIDTH_SPACE: char = '\u{200b}';
+
+/// The message for `--input-format stream-json`.
+pub(super) fn message(prompt: &str) -> Vec<u8> {
+    let content = match split(prompt) {
+        None => json!(prompt),
+        Some((head, tail)) => json!([{ "type": "text", "text": head }, { "type": "text", "text": tail }]),
+    };
+    json_line(&json!({ "type": "user", "message": { "role": "user", "content": content } }))
+}
+
+/// The prompt for plain text input: as it is, unless something in it would act.
+pub(super) fn plain(prompt: &str) -> Cow<'_, str> {
+    let triggers = triggers(prompt);
+    if triggers.is_empty() {
+        return Cow::Borrowed(prompt);
+    }
+    let mut text = String::with_capacity(prompt.len() + triggers.len() * 3);
+    let mut from = 0;
+    for trigger in triggers {
+        text.push_str(&prompt[from..trigger]);
+        text.push(ZERO_WIDTH_SPACE);
+        from = trigger;
+    }
+    text.push_str(&prompt[from..]);
+    Cow::Owned(text)
+}
+
+/// Cuts a prompt after the last thing that would act, at the end of its line or word if there is
+/// more to come, else in front of its name.
+fn split(prompt: &str) -> Option<(&str, &str)> {
+    let last = *triggers(prompt).last()?;
+    let after = last + 1;
+    let rest = &prompt[after..];
+    let more = |at: &usize| !prompt[after + at..].trim().is_empty();
+    let line = rest.find('\n').filter(more);
+    let word = || rest.find(char::is_whitespace).filter(more);
+    let name = || rest.find(|c: char| c.is_alphanumeric() || c == '_');
+    let at = after + line.or_else(word).or_else(name)?;
+    Some(prompt.split_at(at))
+}
+
+/// Where something stands that Claude would act on: a leading `/`, or an `@` before a word that is
+/// not inside another word.
+fn triggers(prompt: &str) -> Vec<usize> {
+    let command = prompt.starts_with('/').then_some(0);
+    let files = prompt.match_indices('@').map(|(at, _)| at).filter(|at| {
+        let before = prompt[..*at].chars().next_back();
+        let after = prompt[at + 1..].chars().next();
+        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_some_and(|c| !c.is_whitespace())
+    });
+    command.into_iter().chain(files).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_prompt_is_one_text() {
+        for prompt in ["hello", "a@b.c", "1/2", " /x", "@ home", "look @", "#x !y $z"] {
+            assert_eq!(split(prompt), None, "{prompt:?}");
+            assert_eq!(plain(prompt), prompt);
+        }
+    }
+
+    #[test]
+    fn commands_and_files_are_kept_out_of_the_last_block_without_changing_a_character() {
+        for (prompt, head, tail) in [
+            ("/clear", "/", "clear"),
+            ("/clear all of it", "/clear", " all of it"),
+            ("//x", "//", "x"),
+            ("@a.txt", "@", "a.txt"),
+            ("@/etc/passwd", "@/", "etc/passwd"),
+            ("see @a.txt please", "see @a.txt", " please"),
+            ("see @a.txt  ", "see @", "a.txt  "),
+            ("see @\"a b.txt\"", "see @\"a", " b.txt\""),
+            ("see (@a) and @b\nthen\nstop", "see (@a) and @b", "\nthen\nstop"),
+            ("/x @y z\n", "/x @y", " z\n"),
+            ("é @ü", "é @", "ü"),
+            ("、@a b", "、@a", " b"),
+        ] {
+            assert_eq!(split(prompt), Some((head, tail)), "{prompt:?}");
+            assert!(triggers(tail).is_empty(), "{tail:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_to_act_in_plain_text() {
+        assert_eq!(plain("/x @y"), "\u{200b}/x \u{200b}@y");
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let text = String::from_utf8(message("see @a\nb")).unwrap();
+        assert_eq!(
+            text,
+            r#"{"message":{"content":[{"text":"see @a","type":"text"},{"text":"\nb","type":"text"}],"role":"user"},"type":"user"}"#
+                .to_owned()
+                + "\n"
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! Questions in the middle of a turn: leave to use a tool, and the tool that asks the user.
+
+use std::collections::VecDeque;
+
+use rejoin_core::{Choice, Event, Question};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::wire::{Asked, Asking, ControlRequest};
+use crate::driver::json_line;
+use crate::{Answer, Step};
+
+/// The tool with which Claude asks the user something.
+const ASK: &str = "AskUserQuestion";
+const NOBODY: &str =
+    "Nobody is there to answer. Go on without it if you can; else stop and say what you need.";
+const REFUSED: &str = "The user does not allow this.";
+
+/// What was asked and not yet answered.
+#[derive(Default)]
+pub(super) struct Questions {
+    open: Vec<Open>,
+}
+
+struct Open {
+    /// Claude's id of the request, and ours of the question: a request may hold several.
+    request: String,
+    question: String,
+    input: Value,
+    /// If the tool that asks is asking: the question's text as Claude wants it back, what is still
+    /// to be put, and the answers so far.
+    asked: Option<String>,
+    left: VecDeque<(Question, String)>,
+    answers: Map<String, Value>,
+}
+
+impl Questions {
+    /// A request of Claude: a question for the user, or something only it can want.
+    pub(super) fn ask(&mut self, id: &str, request: ControlRequest<'_>, out: &mut Vec<Step>) {
+        if request.subtype.as_str() != "can_use_tool" {
+            let error = format!("rejoin does not answer {:?}", request.subtype.as_str());
+            let response = json!({ "subtype": "error", "request_id": id, "error": error });
+            out.push(respond(&response));
+            return;
+        }
+        let tool = request.tool_name.as_str();
+        let mut left = if tool == ASK { asked(id, &request.input) } else { VecDeque::new() };
+        let (question, asked) = match left.pop_front() {
+            Some((question, asked)) => (question, Some(asked)),
+            None => (leave(id, tool, &request.input), None),
+        };
+        self.open.push(Open {
+            request: id.to_owned(),
+            question: question.id.clone(),
+            input: request.input,
+            asked,
+            left,
+            answers: Map::new(),
+        });
+        out.push(Step::Emit(Event::Question(question)));
+    }
+
+    /// Claude no longer wants to know.
+    pub(super) fn cancel(&mut self, request: &str) {
+        self.open.retain(|open| open.request != request);
+    }
+
+    /// An answer, if the question is still open.
+    pub(super) fn answer(&mut self, question: &str, answer: Answer, out: &mut Vec<Step>) {
+        let Some(at) = self.open.iter().position(|open| open.question == question) else {
+            return;
+        };
+        let mut open = self.open.swap_remove(at);
+        let reply = match (answer, open.asked.take()) {
+            (Answer::Declined, _) => json!({ "behavior": "deny", "message": NOBODY }),
+            (Answer::Text(text), None) => match text.trim().to_ascii_lowercase().as_str() {
+                "allow" | "yes" | "y" => json!({ "behavior": "allow", "updatedInput": open.input }),
+                "deny" | "no" | "n" | "" => json!({ "behavior": "deny", "message": REFUSED }),
+                _ => json!({ "behavior": "deny", "message": text }),
+            },
+            (Answer::Text(text), Some(asked)) => {
+                open.answers.insert(asked, Value::String(text));
+                if let Some((next, asked)) = open.left.pop_front() {
+                    open.question.clone_from(&next.id);
+                    open.asked = Some(asked);
+                    self.open.push(open);
+                    out.push(Step::Emit(Event::Question(next)));
+                    return;
+                }
+                let mut input = open.input;
+                input["answers"] = Value::Object(open.answers);
+                json!({ "behavior": "allow", "updatedInput": input })
+            }
+        };
+        out.push(respond(&json!({ "subtype": "success", "request_id": open.request, "response": reply })));
+    }
+}
+
+fn respond(response: &Value) -> Step {
+    Step::Write(json_line(&json!({ "type": "control_response", "response": response })))
+}
+
+/// May it use this tool?
+fn leave(id: &str, tool: &str, input: &Value) -> Question {
+    let choice = |label: &str, description: &str| Choice {
+        label: label.to_owned(),
+        description: description.to_owned(),
+    };
+    Question {
+        id: id.to_owned(),
+        text: format!("Claude wants to use {tool}: {}", gist(input)),
+        choices: vec![choice("allow", "this once"), choice("deny", "Claude goes on without it")],
+        tool: Some(tool.to_owned()),
+    }
+}
+
+/// What a call is about, in one line.
+fn gist(input: &Value) -> String {
+    const LONGEST: usize = 400;
+    let telling = ["command", "file_path", "notebook_path", "url", "query", "pattern", "path", "description"];
+    let text = telling.iter().find_map(|key| input.get(key).and_then(Value::as_str));
+    let text = text.map_or_else(|| input.to_string(), str::to_owned);
+    if text.len() <= LONGEST {
+        return text;
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONGEST)])
+}
+
+/// The questions of the asking tool, each with its text as Claude wants it back.
+fn asked(id: &str, input: &Value) -> VecDeque<(Question, String)> {
+    let asking = Asking::deserialize(input).unwrap_or_default();
+    let questions = asking.questions.0.into_iter().enumerate();
+    questions.map(|(at, asked)| question(id, at, asked)).collect()
+}
+
+fn question(id: &str, at: usize, asked: Asked<'_>) -> (Question, String) {
+    let id = if at == 0 { id.to_owned() } else { format!("{id}#{}", at + 1) };
+    let choices = asked.options.0.into_iter().map(|offered| Choice {
+        label: offered.label.into_string(),
+        description: offered.description.into_string(),
+    });
+    let key = asked.question.into_string();
+    let text =
+        if asked.multi_select.is_set() { format!("{key} (one or more, with commas)") } else { key.clone() };
+    (Question { id, text, choices: choices.collect(), tool: None }, key)
+}

@@ -1,0 +1,75 @@
+use std::time::UNIX_EPOCH;
+
+use rejoin::{Summary, TurnState};
+use serde_json::json;
+
+use crate::cli::LsArgs;
+use crate::{exit, style};
+
+/// `rejoin ls`
+pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let here = std::env::current_dir()?.canonicalize()?;
+    let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
+    if args.json {
+        let list: Vec<_> = list.iter().map(as_json).collect();
+        super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+        return Ok(exit::DONE);
+    }
+    if list.is_empty() {
+        style::talk("no conversation here yet; begin one with `rejoin run \"…\"`");
+    }
+    let mut out = String::new();
+    for summary in &list {
+        out.push_str(&line(summary, args.all_projects));
+    }
+    super::print(&out)?;
+    Ok(exit::DONE)
+}
+
+fn state(summary: &Summary) -> &'static str {
+    if summary.running {
+        return "running";
+    }
+    match summary.conversation.tree.head().map(rejoin::Turn::state) {
+        Some(TurnState::Failed) => "failed",
+        Some(TurnState::Cut) => "interrupted",
+        _ => "idle",
+    }
+}
+
+fn line(summary: &Summary, with_project: bool) -> String {
+    let title = summary.conversation.name.clone().unwrap_or_else(|| style::one_line(&summary.title, 44));
+    let agents: Vec<&str> = summary.agents().iter().map(|agent| agent.as_str()).collect();
+    let turns = style::plural(summary.conversation.tree.turns().len(), "turn");
+    let project = match summary.conversation.info.as_ref().filter(|_| with_project) {
+        Some(info) => format!("  {}", style::home_path(&info.project)),
+        None => String::new(),
+    };
+    format!(
+        "{}  {:<44}  {:<14}  {:>8}  {:>14}  {}{project}\n",
+        summary.id.short(),
+        title,
+        agents.join("+"),
+        turns,
+        style::age(summary.modified),
+        state(summary)
+    )
+}
+
+fn as_json(summary: &Summary) -> serde_json::Value {
+    let conversation = &summary.conversation;
+    let modified = summary.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    json!({
+        "id": summary.id,
+        "name": conversation.name,
+        "title": style::one_line(&summary.title, 200),
+        "project": conversation.info.as_ref().map(|info| &info.project),
+        "dir": conversation.info.as_ref().map(|info| &info.dir),
+        "agents": summary.agents(),
+        "turns": conversation.tree.turns().len(),
+        "modified_ms": modified.as_millis() as u64,
+        "usage": summary.usage(),
+        "state": state(summary),
+    })
+}

@@ -1,0 +1,33 @@
+//! One file per command.
+
+mod agents;
+mod ls;
+mod run;
+mod show;
+
+use crate::cli::Command;
+
+/// Runs a command and gives its exit code.
+pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
+    match command {
+        Command::Run(args) => run::run(*args),
+        Command::Agents(args) => agents::agents(&args),
+        Command::Ls(args) => ls::ls(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Demo(args) => crate::demo::demo(&args),
+    }
+}
+
+/// rejoin with this very executable as supervisor.
+pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
+    Ok(rejoin::Rejoin::open()?)
+}
+
+/// Prints data. Somebody who closed the pipe has seen enough.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}

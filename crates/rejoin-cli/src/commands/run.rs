@@ -1,0 +1,91 @@
+use rejoin::{Agent, Event, TurnBuilder};
+
+use crate::cli::{Output, RunArgs};
+use crate::output::{self, Printer};
+use crate::{exit, prompt};
+
+/// `rejoin run`
+pub(crate) fn run(args: RunArgs) -> anyhow::Result<i32> {
+    let prompt = prompt::gather(args.prompt.as_deref(), &args.file)?;
+    let rejoin = super::open()?;
+    let mut turn = describe(&rejoin, &args, prompt)?;
+    if args.dry_run {
+        return output::plan(&turn.dry_run()?, args.output);
+    }
+    if args.output == Output::Text && output::can_ask() {
+        turn = turn.on_question(output::ask);
+    }
+    let canceller = turn.canceller()?;
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
+    }
+    let mut printer = Printer::new(args.output);
+    let outcome = turn.run(|event: &Event| printer.event(event));
+    match outcome {
+        Ok(outcome) => {
+            printer.finish(&outcome)?;
+            Ok(exit::of_outcome(outcome.outcome()))
+        }
+        Err(error) => {
+            printer.broke_off(&error);
+            Err(error.into())
+        }
+    }
+}
+
+fn describe<'a>(
+    rejoin: &'a rejoin::Rejoin,
+    args: &RunArgs,
+    prompt: String,
+) -> anyhow::Result<TurnBuilder<'a>> {
+    let mut turn = rejoin.project(".").prompt(prompt).extra_args(args.agent_args.iter().cloned());
+    if let Some(agent) = &args.agent {
+        turn = turn.agent(Agent::named(agent));
+    }
+    if args.continue_latest {
+        turn = turn.continue_latest();
+    }
+    if let Some(name) = &args.name {
+        turn = turn.conversation(name);
+    }
+    if let Some(reference) = &args.resume {
+        turn = turn.resume(reference);
+    }
+    if let Some(message) = &args.checkpoint {
+        turn = turn.checkpoint(message);
+    }
+    if args.fresh_session {
+        turn = turn.fresh();
+    }
+    if args.ephemeral {
+        turn = turn.ephemeral();
+    }
+    if let Some(model) = &args.model {
+        turn = turn.model(model);
+    }
+    if let Some(level) = args.permissions {
+        turn = turn.permissions(level.into());
+    }
+    if let Some(dir) = &args.cwd {
+        turn = turn.cwd(dir);
+    }
+    if let Some(limit) = args.timeout {
+        turn = turn.timeout(limit);
+    }
+    if let Some(limit) = args.idle_timeout {
+        turn = turn.idle_timeout(limit);
+    }
+    if let Some(text) = &args.system_prompt {
+        turn = turn.system_prompt(text);
+    }
+    if let Some(text) = &args.append_system_prompt {
+        turn = turn.append_system_prompt(text);
+    }
+    if let Some(scope) = args.scope {
+        turn = turn.scope(scope.into());
+    }
+    if let Some(limit) = args.wait {
+        turn = turn.wait(limit);
+    }
+    Ok(turn)
+}

@@ -1,0 +1,123 @@
+use std::fmt::Write as _;
+
+use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
+use serde_json::json;
+
+use crate::cli::ShowArgs;
+use crate::{exit, style};
+
+/// Longer texts are cut in `show`; the journal has them whole.
+const MOST: usize = 64 << 10;
+
+/// `rejoin show`
+pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let here = std::env::current_dir()?.canonicalize()?;
+    let view = rejoin.view(&here, &args.conversation)?;
+    for problem in view.problems() {
+        style::loud(&format!("! {problem}"));
+    }
+    if args.json {
+        let turns =
+            view.path().into_iter().map(|turn| as_json(&view, turn)).collect::<Result<Vec<_>, _>>()?;
+        let whole = json!({
+            "id": view.id(),
+            "name": view.conversation().name,
+            "info": view.info(),
+            "pins": view.conversation().pins,
+            "turns": turns,
+        });
+        super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
+        return Ok(exit::DONE);
+    }
+    let mut out = String::new();
+    let name = view.conversation().name.as_deref().map(|name| format!(" · {name}")).unwrap_or_default();
+    let dir = view.info().map(|info| format!(" · {}", style::home_path(&info.dir))).unwrap_or_default();
+    let _ = writeln!(out, "conversation {}{name}{dir}", view.id().short());
+    for (at, turn) in view.path().into_iter().enumerate() {
+        paragraph(&view, turn, at + 1, &mut out)?;
+    }
+    super::print(&out)?;
+    Ok(exit::DONE)
+}
+
+fn paragraph(
+    view: &ConversationView<'_>,
+    turn: &Turn,
+    number: usize,
+    out: &mut String,
+) -> anyhow::Result<()> {
+    let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
+    let _ = writeln!(out, "\n── turn {number} · {agent} · {} · {}", turn.id.short(), margin(view, turn));
+    for message in view.messages(turn, MOST)? {
+        match message.kind {
+            Kind::User => {
+                for line in rejoin::printable(&message.text()).lines() {
+                    let _ = writeln!(out, "> {line}");
+                }
+            }
+            _ => parts(&message, out),
+        }
+    }
+    Ok(())
+}
+
+fn parts(message: &Message, out: &mut String) {
+    for part in &message.parts {
+        match part {
+            Part::Text { text, thought: false } => {
+                let _ = writeln!(out, "{}", rejoin::printable(text).trim_end());
+            }
+            Part::Call { function_call } => {
+                let args = style::one_line(&function_call.args.to_string(), 90);
+                let _ = writeln!(out, "  ⚙ {} {args}", style::one_line(&function_call.name, 30));
+            }
+            Part::Response { function_response } => {
+                let output = &function_response.response;
+                let mark = if output.error { "✗" } else { "↳" };
+                let _ = writeln!(out, "  {mark} {}", style::one_line(&output.output, 90));
+            }
+            Part::Text { .. } | Part::Other(_) => {}
+        }
+    }
+}
+
+/// The decision and the outcome of a turn, in a few words.
+fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
+    let Some(receipt) = &turn.receipt else {
+        let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
+        return if head && view.is_running() { "running now".into() } else { "interrupted".into() };
+    };
+    let decision = match &receipt.plan {
+        Decision::Resume { session, .. } => format!("resumed {}", session.get(..8).unwrap_or(session)),
+        Decision::Fresh { why, .. } => format!("fresh: {}", why.name()),
+    };
+    let outcome = match &receipt.outcome {
+        Outcome::Completed => style::elapsed(receipt.milliseconds),
+        Outcome::Failed { message, .. } => format!("failed: {}", style::one_line(message, 60)),
+        Outcome::Timeout { message } => format!("timeout: {message}"),
+        Outcome::Cancelled => "cancelled".into(),
+    };
+    format!("{decision} · {outcome}")
+}
+
+fn as_json(view: &ConversationView<'_>, turn: &Turn) -> anyhow::Result<serde_json::Value> {
+    let messages: Vec<_> = view
+        .messages(turn, MOST)?
+        .into_iter()
+        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "parts": message.parts }))
+        .collect();
+    let state = match turn.state() {
+        TurnState::Completed => "completed",
+        TurnState::Failed => "failed",
+        TurnState::Cut => "cut",
+    };
+    Ok(json!({
+        "id": turn.id,
+        "agent": turn.agent,
+        "revision": turn.revision,
+        "state": state,
+        "receipt": turn.receipt,
+        "messages": messages,
+    }))
+}

@@ -1,0 +1,40 @@
+//! Exit codes, a documented part of the interface: see docs/cli.md.
+
+use std::process::ExitCode;
+
+use rejoin::{FailureClass, Outcome};
+
+/// Done.
+pub(crate) const DONE: i32 = 0;
+/// The agent failed.
+pub(crate) const AGENT_FAILED: i32 = 1;
+/// Wrong usage or configuration.
+pub(crate) const USAGE: i32 = 2;
+/// A time limit ran out.
+pub(crate) const TIMEOUT: i32 = 3;
+/// Somebody else is at it.
+pub(crate) const BUSY: i32 = 6;
+/// rejoin itself failed: disk, journal, system.
+pub(crate) const INTERNAL: i32 = 7;
+/// Stopped by the user.
+pub(crate) const CANCELLED: i32 = 130;
+
+pub(crate) fn code(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// The code of an error.
+pub(crate) fn of(error: &anyhow::Error) -> i32 {
+    error.downcast_ref::<rejoin::Error>().map_or(INTERNAL, rejoin::Error::exit_code)
+}
+
+/// The code of a turn that ran.
+pub(crate) fn of_outcome(outcome: &Outcome) -> i32 {
+    match outcome {
+        Outcome::Completed => DONE,
+        Outcome::Failed { class: FailureClass::Busy, .. } => BUSY,
+        Outcome::Failed { .. } => AGENT_FAILED,
+        Outcome::Timeout { .. } => TIMEOUT,
+        Outcome::Cancelled => CANCELLED,
+    }
+}

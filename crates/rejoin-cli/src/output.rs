@@ -1,0 +1,318 @@
+//! What a turn looks like: stdout is data, stderr is talk.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use rejoin::{
+    Answer, Decision, DryRun, Event, MessageId, Outcome, Question, Reason, Receipt, Stream, TurnOutcome,
+};
+use serde_json::json;
+
+use crate::cli::Output;
+use crate::{exit, style};
+
+/// Prints a turn while it happens.
+pub(crate) struct Printer {
+    output: Output,
+    /// What is shown as it is needs no protection; a terminal does.
+    to_terminal: bool,
+    /// The message being printed and how much of it was.
+    printed: Option<(MessageId, usize)>,
+    at_line_start: bool,
+    begun: bool,
+    ended: bool,
+    /// Nobody reads stdout any more; the turn goes on all the same.
+    deaf: bool,
+    stderr_lines: Vec<String>,
+}
+
+impl Printer {
+    pub(crate) fn new(output: Output) -> Self {
+        Self {
+            output,
+            to_terminal: std::io::stdout().is_terminal(),
+            printed: None,
+            at_line_start: true,
+            begun: false,
+            ended: false,
+            deaf: false,
+            stderr_lines: Vec::new(),
+        }
+    }
+
+    /// Takes in one event.
+    pub(crate) fn event(&mut self, event: &Event) {
+        self.begun = true;
+        self.ended |= matches!(event, Event::Result { .. });
+        match self.output {
+            Output::StreamJson => {
+                if let Ok(line) = serde_json::to_string(event) {
+                    self.out(&line);
+                    self.out("\n");
+                }
+            }
+            Output::Text => self.show(event),
+            Output::Json => self.warn_only(event),
+        }
+    }
+
+    fn warn_only(&self, event: &Event) {
+        if let Event::Warning { code, text } = event
+            && (code != "retry" || style::colour())
+        {
+            style::loud(&format!("! {text}"));
+        }
+    }
+
+    fn show(&mut self, event: &Event) {
+        match event {
+            Event::Init { agent, plan, number, bytes, conversation, .. } => {
+                let conversation = conversation.map(|id| id.short());
+                style::talk(&headline(agent.as_str(), plan, *number, *bytes, conversation.as_deref()));
+            }
+            Event::TextDelta { message, offset, text } | Event::Message { message, offset, text, .. } => {
+                self.text(*message, *offset, text);
+            }
+            Event::ToolUse { name, input, parent: None, .. } => {
+                self.end_line();
+                let words = input.get("command").and_then(|command| command.as_str()).map(str::to_owned);
+                let words =
+                    words.unwrap_or_else(|| if input.is_null() { String::new() } else { input.to_string() });
+                style::talk(&format!("  ⚙ {name} {}", style::one_line(&words, 80)));
+            }
+            Event::Warning { .. } => {
+                self.end_line();
+                self.warn_only(event);
+            }
+            Event::ResumeRejected { agent, session, text } => {
+                self.end_line();
+                let session = session.get(..8).unwrap_or(session);
+                style::loud(&format!(
+                    "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
+                ));
+            }
+            Event::Compaction { text } => style::talk(&format!("  the agent compacted its memory: {text}")),
+            Event::Diagnostic { stream: Stream::Stderr, text } => {
+                if self.stderr_lines.len() < 20 {
+                    self.stderr_lines.push(text.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Prints of a piece or a block only what was not printed yet.
+    fn text(&mut self, message: MessageId, offset: usize, text: &str) {
+        let done = match self.printed {
+            Some((id, done)) if id == message => done,
+            _ => {
+                if self.printed.is_some() {
+                    self.end_line();
+                    self.out("\n");
+                }
+                0
+            }
+        };
+        let new = match done.checked_sub(offset) {
+            Some(known) => text.get(known..).unwrap_or_default(),
+            None => text,
+        };
+        self.printed = Some((message, done.max(offset + text.len())));
+        if !new.is_empty() {
+            let shown = if self.to_terminal { rejoin::printable(new) } else { new.to_owned() };
+            self.out(&shown);
+            let _ = std::io::stdout().flush();
+            self.at_line_start = new.ends_with('\n');
+        }
+    }
+
+    fn end_line(&mut self) {
+        if !self.at_line_start {
+            self.out("\n");
+            self.at_line_start = true;
+        }
+    }
+
+    fn out(&mut self, text: &str) {
+        if !self.deaf {
+            self.deaf = std::io::stdout().write_all(text.as_bytes()).is_err();
+        }
+    }
+
+    /// The last line of a turn that ran.
+    pub(crate) fn finish(&mut self, outcome: &TurnOutcome) -> anyhow::Result<()> {
+        let receipt = outcome.receipt();
+        match self.output {
+            Output::StreamJson => {}
+            Output::Json => {
+                let mut object = serde_json::to_value(receipt)?;
+                object["text"] = outcome.text().into();
+                self.out(&(serde_json::to_string_pretty(&object)? + "\n"));
+            }
+            Output::Text => {
+                self.end_line();
+                if matches!(receipt.outcome, Outcome::Failed { .. }) {
+                    for line in &self.stderr_lines {
+                        style::talk(&format!("  {line}"));
+                    }
+                }
+                let line = closing_line(receipt);
+                if receipt.outcome == Outcome::Completed { style::talk(&line) } else { style::loud(&line) }
+            }
+        }
+        let _ = std::io::stdout().flush();
+        Ok(())
+    }
+
+    /// rejoin itself failed in the middle: the stream still gets its one closing line.
+    pub(crate) fn broke_off(&mut self, error: &rejoin::Error) {
+        if self.output == Output::StreamJson && self.begun && !self.ended {
+            let line = json!({
+                "type": "result", "text": "", "outcome": "failed", "class": "internal",
+                "error": error.to_string(), "exit_code": error.exit_code(),
+            });
+            self.out(&format!("{line}\n"));
+        } else {
+            self.end_line();
+        }
+    }
+}
+
+/// `● claude · resumed 4f1c2a9e · turn 4 · 10 bytes sent`
+fn headline(agent: &str, plan: &Decision, number: usize, bytes: usize, conversation: Option<&str>) -> String {
+    let bytes = style::bytes(bytes);
+    match plan {
+        Decision::Resume { session, catch_up } => {
+            let session = session.get(..8).unwrap_or(session);
+            let told = match catch_up {
+                0 => String::new(),
+                count => format!(" · told {} it missed", style::plural(*count, "turn")),
+            };
+            format!("● {agent} · resumed {session} · turn {number}{told} · {bytes} sent")
+        }
+        Decision::Fresh { why: Reason::FirstTurn, .. } => match conversation {
+            Some(id) => format!("○ {agent} · new conversation {id} · {bytes} sent"),
+            None => format!("○ {agent} · {bytes} sent"),
+        },
+        Decision::Fresh { why, replayed: 0 } => format!("○ {agent} · fresh: {} · {bytes} sent", reason(why)),
+        Decision::Fresh { why, replayed } => {
+            format!(
+                "○ {agent} · fresh: {} · {} replayed, {bytes}",
+                reason(why),
+                style::plural(*replayed, "turn")
+            )
+        }
+    }
+}
+
+/// A reason with paths as people write them.
+fn reason(why: &Reason) -> String {
+    match why {
+        Reason::WorkdirChanged { was, now } => {
+            Reason::WorkdirChanged { was: style::home_path(was), now: style::home_path(now) }.to_string()
+        }
+        Reason::StoreChanged { was, now } => {
+            Reason::StoreChanged { was: style::home_path(was), now: style::home_path(now) }.to_string()
+        }
+        why => why.to_string(),
+    }
+}
+
+/// `✓ 12.4 s · 1,204 in (11,980 cached) · 310 out · $0.021`
+fn closing_line(receipt: &Receipt) -> String {
+    let mut parts = vec![match &receipt.outcome {
+        Outcome::Completed => format!("✓ {}", style::elapsed(receipt.milliseconds)),
+        Outcome::Failed { class, message } => {
+            format!("✗ failed: {} · {}", class.words(), style::one_line(message, 300))
+        }
+        Outcome::Timeout { message } => format!("✗ timeout: {message}"),
+        Outcome::Cancelled => "■ cancelled".to_owned(),
+    }];
+    if let Some(usage) = receipt.usage.filter(|usage| !usage.is_zero()) {
+        let cached = match usage.cached {
+            0 => String::new(),
+            cached => format!(" ({} cached)", style::number(cached)),
+        };
+        parts.push(format!("{} in{cached}", style::number(usage.input)));
+        parts.push(format!("{} out", style::number(usage.output)));
+    }
+    if let Some(cost) = receipt.cost.filter(|cost| *cost > 0.0) {
+        parts.push(format!("${cost:.3}"));
+    }
+    if receipt.outcome != Outcome::Completed && receipt.conversation.is_some() {
+        parts.push("what was said is kept, go on with `rejoin run -c`".to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// `--dry-run`: everything that would be done.
+pub(crate) fn plan(plan: &DryRun, output: Output) -> anyhow::Result<i32> {
+    let mut out = String::new();
+    if output == Output::Text {
+        let conversation = plan.conversation.map(|id| id.short());
+        style::talk(&headline(
+            plan.agent.as_str(),
+            &plan.plan,
+            plan.turn_number,
+            plan.bytes,
+            conversation.as_deref(),
+        ));
+        for warning in &plan.warnings {
+            style::loud(&format!("! {warning}"));
+        }
+        let decision = match &plan.plan {
+            Decision::Resume { session, .. } => format!("resume {session}"),
+            Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
+        };
+        let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
+        out.push_str(&format!("decision   {decision}\n"));
+        out.push_str(&format!("directory  {}\n", plan.cwd));
+        out.push_str(&format!("command    {}\n", argv.join(" ")));
+        for (name, value) in &plan.env {
+            out.push_str(&format!("env        {name}={}\n", quoted(value)));
+        }
+        out.push_str(&format!("stdin      {}\n", style::bytes(plan.bytes)));
+        out.push_str("nothing was run\n");
+    } else {
+        out = serde_json::to_string_pretty(plan)? + "\n";
+    }
+    crate::commands::print(&out)?;
+    Ok(exit::DONE)
+}
+
+/// A word as a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Whether a person sits at the terminal and can be asked.
+pub(crate) fn can_ask() -> bool {
+    std::io::stderr().is_terminal()
+        && std::io::stdout().is_terminal()
+        && std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// Asks the person at the terminal.
+pub(crate) fn ask(question: &Question) -> Answer {
+    style::loud(&format!("? {}", question.text));
+    for (at, choice) in question.choices.iter().enumerate() {
+        let description =
+            if choice.description.is_empty() { String::new() } else { format!(": {}", choice.description) };
+        style::talk(&format!("  {}  {}{description}", at + 1, choice.label));
+    }
+    style::talk("  (number or text, empty to decline)");
+    let mut line = String::new();
+    let read = std::fs::File::open("/dev/tty")
+        .map(std::io::BufReader::new)
+        .and_then(|mut tty| tty.read_line(&mut line));
+    let line = line.trim();
+    if read.is_err() || line.is_empty() {
+        return Answer::Declined;
+    }
+    let chosen = line.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
+    Answer::Text(chosen.map_or_else(|| line.to_owned(), |choice| choice.label.clone()))
+}

@@ -1,0 +1,125 @@
+//! How things look for a person: sizes, times, colours only where they are wanted.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, SystemTime};
+
+/// Whether stderr takes colours.
+pub(crate) fn colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A line of talk, dim on a terminal.
+pub(crate) fn talk(line: &str) {
+    let line = rejoin::printable(line);
+    let mut stderr = std::io::stderr().lock();
+    // Nobody may be listening any more; that is no reason to stop.
+    let _ = if colour() { writeln!(stderr, "\u{1b}[2m{line}\u{1b}[0m") } else { writeln!(stderr, "{line}") };
+}
+
+/// A line that should be seen.
+pub(crate) fn loud(line: &str) {
+    let line = rejoin::printable(line);
+    let mut stderr = std::io::stderr().lock();
+    let _ = if colour() { writeln!(stderr, "\u{1b}[33m{line}\u{1b}[0m") } else { writeln!(stderr, "{line}") };
+}
+
+/// An error, with all it has to say.
+pub(crate) fn error(error: &anyhow::Error) {
+    let text = rejoin::printable(&format!("{error:#}"));
+    let mut stderr = std::io::stderr().lock();
+    let _ = if colour() {
+        writeln!(stderr, "\u{1b}[31mrejoin:\u{1b}[0m {text}")
+    } else {
+        writeln!(stderr, "rejoin: {text}")
+    };
+}
+
+/// `18 bytes`, `18 KB`, `2.4 MB`.
+pub(crate) fn bytes(count: usize) -> String {
+    match count {
+        1 => "1 byte".into(),
+        0..1000 => format!("{count} bytes"),
+        1000..10_000 => format!("{:.1} KB", count as f64 / 1e3),
+        10_000..1_000_000 => format!("{} KB", count / 1000),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
+
+/// `1,204`.
+pub(crate) fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `12.4 s`, `3 min 20 s`.
+pub(crate) fn elapsed(milliseconds: u64) -> String {
+    match milliseconds {
+        0..10_000 => format!("{:.2} s", milliseconds as f64 / 1e3),
+        10_000..100_000 => format!("{:.1} s", milliseconds as f64 / 1e3),
+        _ => format!("{} min {} s", milliseconds / 60_000, milliseconds / 1000 % 60),
+    }
+}
+
+/// `3 minutes ago`.
+pub(crate) fn age(then: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs();
+    let (count, unit) = match seconds {
+        0..60 => return "just now".into(),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+/// The first line of a text, cut to a width, with nothing in it that could move a cursor.
+pub(crate) fn one_line(text: &str, width: usize) -> String {
+    let text = rejoin::printable(text);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.replace('\t', " ");
+    if line.chars().count() <= width {
+        line
+    } else {
+        let cut: String = line.chars().take(width.saturating_sub(1)).collect();
+        format!("{}…", cut.trim_end())
+    }
+}
+
+/// A path with the home directory as `~`.
+pub(crate) fn home_path(path: &str) -> String {
+    match std::env::var("HOME") {
+        Ok(home) if !home.is_empty() && path == home => "~".into(),
+        Ok(home) if !home.is_empty() => match path.strip_prefix(&format!("{home}/")) {
+            Some(rest) => format!("~/{rest}"),
+            None => path.to_owned(),
+        },
+        _ => path.to_owned(),
+    }
+}
+
+/// Whether this is worth an `s`.
+pub(crate) fn plural(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_people_write_them() {
+        assert_eq!([number(0), number(1204), number(11_980_000)], ["0", "1,204", "11,980,000"]);
+        assert_eq!(
+            [bytes(1), bytes(10), bytes(1800), bytes(18_432)],
+            ["1 byte", "10 bytes", "1.8 KB", "18 KB"]
+        );
+        assert_eq!([elapsed(340), elapsed(12_400), elapsed(200_000)], ["0.34 s", "12.4 s", "3 min 20 s"]);
+    }
+}

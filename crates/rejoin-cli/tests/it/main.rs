@@ -1,0 +1,9 @@
+//! Whole commands, as a user runs them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+mod commands;
+mod failures;
+mod real;
+mod support;
+mod turns;

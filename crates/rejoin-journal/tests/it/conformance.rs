@@ -1,0 +1,235 @@
+//! What every store promises, run on each of them.
+
+use std::ops::ControlFlow;
+
+use rejoin_core::{ConversationId, Kind};
+use rejoin_journal::{FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load};
+
+use crate::support::{PROJECT, assistant, conversation, first, info, message, read, user};
+
+fn on_a_file(check: fn(&dyn Store)) {
+    let directory = tempfile::tempdir().unwrap();
+    check(&FileStore::new(directory.path().join("projects")));
+}
+
+fn in_memory(check: fn(&dyn Store)) {
+    check(&MemoryStore::new());
+}
+
+macro_rules! every_store {
+    ($($name:ident),* $(,)?) => {
+        mod file {
+            $(#[test] fn $name() { super::on_a_file(super::$name) })*
+        }
+        mod memory {
+            $(#[test] fn $name() { super::in_memory(super::$name) })*
+        }
+    };
+}
+
+every_store! {
+    what_was_appended_is_read_in_order,
+    a_cursor_goes_on_where_it_stopped,
+    records_are_fetched_by_their_place,
+    a_place_without_a_record_is_told,
+    what_is_not_there_is_an_error,
+    a_conversation_is_created_once,
+    two_appenders_take_turns,
+    a_list_is_newest_first_and_knows_projects,
+    a_reserved_place_is_not_listed,
+    a_search_stops_when_told,
+    a_record_that_nobody_could_read_is_refused,
+    an_empty_batch_writes_nothing,
+    a_reader_may_append_while_it_reads,
+    a_cursor_behind_the_end_is_an_error,
+    a_conversation_loads,
+}
+
+fn begin(store: &dyn Store, number: u128) -> ConversationId {
+    let id = conversation(number);
+    store.create(id, &info(PROJECT)).unwrap();
+    store.appender(id).unwrap().append(&[first(id, PROJECT)]).unwrap();
+    id
+}
+
+fn what_was_appended_is_read_in_order(store: &dyn Store) {
+    let id = begin(store, 1);
+    let records = [user(id, 1, None, "hello\nworld \u{1f980} \0"), assistant(id, 2, 1, "hi")];
+    let mut appender = store.appender(id).unwrap();
+    appender.append(&records).unwrap();
+    appender.sync().unwrap();
+    let seen = read(store, id, 0);
+    assert_eq!(seen.records[0].kind, Kind::System);
+    assert_eq!(seen.records[1..], records);
+    assert!(seen.problems.is_empty());
+}
+
+fn a_cursor_goes_on_where_it_stopped(store: &dyn Store) {
+    let id = begin(store, 1);
+    let before = read(store, id, 0).end;
+    assert_eq!(read(store, id, before).records, []);
+    let record = user(id, 1, None, "x");
+    store.appender(id).unwrap().append(std::slice::from_ref(&record)).unwrap();
+    let seen = read(store, id, before);
+    assert_eq!(seen.records, [record]);
+    assert!(seen.end > before);
+    assert_eq!(read(store, id, 0).end, seen.end);
+}
+
+fn records_are_fetched_by_their_place(store: &dyn Store) {
+    let id = begin(store, 1);
+    let mut appender = store.appender(id).unwrap();
+    for number in 1..200 {
+        // Some are larger than any buffer.
+        let text = "x".repeat(if number % 50 == 0 { 700_000 } else { 30 });
+        appender.append(&[user(id, number, None, &text)]).unwrap();
+    }
+    let all = read(store, id, 0);
+    let wanted: Vec<usize> = vec![199, 3, 4, 50, 51, 3, 120, 0];
+    let places: Vec<u64> = wanted.iter().map(|at| all.places[*at]).collect();
+    let mut found = Vec::new();
+    store.fetch(id, &places, &mut |place, raw| found.push((place, raw.unwrap().record().unwrap()))).unwrap();
+    let expected = [0, 3, 4, 50, 51, 120, 199].map(|at: usize| (all.places[at], all.records[at].clone()));
+    assert_eq!(found, expected);
+}
+
+fn a_place_without_a_record_is_told(store: &dyn Store) {
+    let id = begin(store, 1);
+    let mut found = Vec::new();
+    store.fetch(id, &[5, 1_000_000], &mut |place, raw| found.push((place, raw.err()))).unwrap();
+    assert!(matches!(found[0], (5, Some(Problem::NotJson { .. }))), "{found:?}");
+    assert_eq!(found[1], (1_000_000, Some(Problem::Vanished)));
+}
+
+fn what_is_not_there_is_an_error(store: &dyn Store) {
+    let id = conversation(9);
+    let not_found = |error: JournalError| matches!(error, JournalError::NotFound { .. });
+    assert!(store.appender(id).err().is_some_and(not_found));
+    assert!(store.read(id, 0, &mut |_| ()).err().is_some_and(not_found));
+    assert!(store.fetch(id, &[0], &mut |_, _| ()).err().is_some_and(not_found));
+    assert!(store.search(id, "x", &mut |_| ControlFlow::Continue(())).err().is_some_and(not_found));
+    assert!(load(store, id).err().is_some_and(not_found));
+    assert_eq!(store.ids().unwrap(), []);
+    assert_eq!(store.list(None).unwrap(), []);
+    assert_eq!(store.list(Some(PROJECT)).unwrap(), []);
+}
+
+fn a_conversation_is_created_once(store: &dyn Store) {
+    let id = begin(store, 1);
+    for project in [PROJECT, "/elsewhere"] {
+        let error = store.create(id, &info(project)).unwrap_err();
+        assert!(matches!(error, JournalError::Exists { .. }), "{error}");
+    }
+    assert_eq!(read(store, id, 0).records.len(), 1);
+}
+
+fn two_appenders_take_turns(store: &dyn Store) {
+    let id = begin(store, 1);
+    let (mut one, mut other) = (store.appender(id).unwrap(), store.appender(id).unwrap());
+    for number in (1..20).step_by(2) {
+        one.append(&[user(id, number, None, "one")]).unwrap();
+        other.append(&[user(id, number + 1, None, "other")]).unwrap();
+    }
+    let seen = read(store, id, 0);
+    assert!(seen.problems.is_empty());
+    assert_eq!(seen.ids(), (0..21).map(message).collect::<Vec<_>>());
+}
+
+fn a_list_is_newest_first_and_knows_projects(store: &dyn Store) {
+    for (number, project) in [(1, "/a/b"), (2, "/a-b"), (3, "/a/b")] {
+        let id = conversation(number);
+        store.create(id, &info(project)).unwrap();
+        store.appender(id).unwrap().append(&[first(id, project)]).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(15));
+    }
+    let ids =
+        |project| -> Vec<_> { store.list(project).unwrap().into_iter().map(|listed| listed.id).collect() };
+    assert_eq!(ids(None), [conversation(3), conversation(2), conversation(1)]);
+    assert_eq!(ids(Some("/a/b")), [conversation(3), conversation(1)]);
+    assert_eq!(ids(Some("/a-b")), [conversation(2)]);
+    assert_eq!(ids(Some("/a.b")), []);
+    let listed = &store.list(Some("/a-b")).unwrap()[0];
+    assert_eq!(listed.info.as_ref().unwrap().project, "/a-b");
+    assert_eq!(listed.bytes, read(store, conversation(2), 0).end);
+    let mut all = store.ids().unwrap();
+    all.sort();
+    assert_eq!(all, [conversation(1), conversation(2), conversation(3)]);
+}
+
+fn a_reserved_place_is_not_listed(store: &dyn Store) {
+    store.create(conversation(1), &info(PROJECT)).unwrap();
+    assert_eq!(store.list(None).unwrap(), []);
+    assert_eq!(read(store, conversation(1), 0).records, []);
+}
+
+fn a_search_stops_when_told(store: &dyn Store) {
+    let id = begin(store, 1);
+    let records: Vec<_> = (1..10).map(|number| user(id, number, None, &format!("t{}", number % 2))).collect();
+    store.appender(id).unwrap().append(&records).unwrap();
+    let mut found = Vec::new();
+    let mut search = |most: usize| {
+        found.clear();
+        let searched = store.search(id, "\"t1\"", &mut |raw| {
+            found.push(raw.record().unwrap().uuid);
+            if found.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        searched.unwrap();
+        found.clone()
+    };
+    assert_eq!(search(100), [1, 3, 5, 7, 9].map(message));
+    assert_eq!(search(2), [1, 3].map(message));
+}
+
+fn a_record_that_nobody_could_read_is_refused(store: &dyn Store) {
+    let id = begin(store, 1);
+    let before = read(store, id, 0).end;
+    let batch = [user(id, 1, None, "short"), user(id, 2, None, &"x".repeat(LONGEST_LINE))];
+    let mut appender = store.appender(id).unwrap();
+    let error = appender.append(&batch).unwrap_err();
+    assert!(matches!(error, JournalError::RecordTooLong { .. }), "{error}");
+    assert_eq!(read(store, id, before).records, []);
+    let longest = user(id, 3, None, &"x".repeat(LONGEST_LINE - 1000));
+    appender.append(std::slice::from_ref(&longest)).unwrap();
+    assert_eq!(read(store, id, before).records, [longest]);
+}
+
+fn an_empty_batch_writes_nothing(store: &dyn Store) {
+    let id = begin(store, 1);
+    let before = read(store, id, 0).end;
+    store.appender(id).unwrap().append(&[]).unwrap();
+    assert_eq!(read(store, id, 0).end, before);
+}
+
+fn a_reader_may_append_while_it_reads(store: &dyn Store) {
+    let id = begin(store, 1);
+    let mut appender = store.appender(id).unwrap();
+    let mut seen = 0;
+    store
+        .read(id, 0, &mut |_| {
+            seen += 1;
+            if seen == 1 {
+                appender.append(&[user(id, 1, None, "x")]).unwrap();
+            }
+        })
+        .unwrap();
+    assert_eq!(read(store, id, 0).records.len(), 2);
+}
+
+fn a_cursor_behind_the_end_is_an_error(store: &dyn Store) {
+    let id = begin(store, 1);
+    let error = store.read(id, 1_000_000, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, JournalError::Shrunk { .. }), "{error}");
+}
+
+fn a_conversation_loads(store: &dyn Store) {
+    let id = begin(store, 1);
+    let batch = [user(id, 1, None, "q"), assistant(id, 2, 1, "a"), user(id, 3, Some(2), "q2")];
+    store.appender(id).unwrap().append(&batch).unwrap();
+    let loaded = load(store, id).unwrap();
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    assert_eq!(loaded.conversation.info, Some(info(PROJECT)));
+    let turns = loaded.conversation.tree.turns();
+    assert_eq!(turns.len(), 2);
+    assert_eq!(turns[1].parent, Some(turns[0].id));
+    assert_eq!(loaded.end, read(store, id, 0).end);
+}

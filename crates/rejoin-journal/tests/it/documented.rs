@@ -1,0 +1,209 @@
+//! docs/journal.md shows real lines: these ones.
+
+use rejoin_core::{
+    Agent, Content, Decision, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState, Reason,
+    Receipt, Record, Scope, SessionId, Stream, System, Usage, Witness,
+};
+use rejoin_journal::{Store, load, messages};
+use serde_json::json;
+
+use crate::support::{Disk, PROJECT, conversation, info, message, record, system};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/journal.md");
+const SESSION: &str = "0f6c1d1e-52a7-4c0e-9a51-3b8c1f0e7d21";
+
+/// A small conversation that holds one of everything.
+fn example() -> Vec<Record> {
+    let id = conversation(0);
+    let said = |number, parent, kind, content| Record {
+        message: Some(content),
+        git_branch: Some("main".into()),
+        ..record(id, number, parent, kind)
+    };
+    let native = |name: &str| {
+        Some(Native {
+            agent: Some(Agent::Claude),
+            session: Some(SESSION.into()),
+            message_id: Some(name.into()),
+        })
+    };
+    let model = || Some("claude-opus-5-1".to_owned());
+    let usage = Usage { input: 1200, cached: 9000, output: 85 };
+    let fresh = || Decision::Fresh { why: Reason::FirstTurn, replayed: 0 };
+    let answer = |parts| said(5, Some(1), Kind::Assistant, Content::model(parts));
+    let tell = |number, turn, about: System| system(id, number, turn, &about);
+    vec![
+        tell(0, None, System::Conversation(info(PROJECT))),
+        said(1, None, Kind::User, Content::user(vec![Part::text("Which files are here?")])),
+        tell(2, Some(1), System::Permissions { ceiling: Permissions::Read }),
+        tell(3, Some(1), System::Intent(Box::new(Intent { pin: Some(pin(false)), ..intent(fresh()) }))),
+        Record { native: native("msg_01"), model: model(), ..answer(vec![Part::text("Let me see: loo")]) },
+        Record { replaces: Some(12), ..answer(vec![Part::text("I look.")]) },
+        answer(vec![Part::call("toolu_01", "Bash", json!({"command": "ls"}))]),
+        Record {
+            tool_calls_metadata: vec![json!({"type": "tool_use", "parent": "toolu_01", "name": "Read"})],
+            message: None,
+            ..answer(Vec::new())
+        },
+        said(
+            6,
+            Some(5),
+            Kind::ToolResult,
+            Content::user(vec![Part::response("toolu_01", "Bash", "a.rs\nb.rs\n", false)]),
+        ),
+        Record {
+            tokens: Some(usage),
+            native: native("msg_02"),
+            model: model(),
+            ..said(
+                7,
+                Some(6),
+                Kind::Assistant,
+                Content::model(vec![Part::thought("Two."), Part::text("a.rs and b.rs.")]),
+            )
+        },
+        tell(8, Some(1), System::Diagnostic { run: 1, stream: Stream::Stdout, text: "npm notice".into() }),
+        tell(9, Some(1), System::Pin(Box::new(pin(true)))),
+        tell(10, Some(1), System::Receipt(Box::new(receipt(fresh(), usage)))),
+        tell(11, None, System::Title { name: "files".into() }),
+        tell(
+            12,
+            Some(1),
+            System::Amendment { target: message(1), parts: vec![Part::text("Which Rust files are here?")] },
+        ),
+        tell(13, None, System::Head { to: Some(message(1)) }),
+        tell(14, Some(1), System::Compaction { agent: Agent::Claude, text: "compacted (auto)".into() }),
+        tell(
+            15,
+            Some(1),
+            System::Gap {
+                agent: Agent::Claude,
+                session: SESSION.into(),
+                text: "used outside of rejoin".into(),
+            },
+        ),
+    ]
+}
+
+fn intent(plan: Decision) -> Intent {
+    Intent { agent: Agent::Claude, run: 1, plan, model: None, bytes: 21, pin: None }
+}
+
+fn pin(done: bool) -> Pin {
+    let mark = Mark::EMPTY.push(message(1), 0);
+    let witness = Witness {
+        path: "/home/ann/.claude/projects/-home-ann-app/0f6c1d1e.jsonl".into(),
+        size: 5120,
+        mtime: 1_763_236_802_000_000_000,
+    };
+    Pin {
+        session: SessionId::new(Agent::Claude, SESSION).unwrap(),
+        scope: Scope::Shared,
+        dir: PROJECT.into(),
+        store: "/home/ann/.claude".into(),
+        product: "claude (Claude Code)".into(),
+        home: "a2b7c9d4-6f1e-4b3a-8c5d-0e9f8a7b6c5d".into(),
+        state: if done { PinState::Live } else { PinState::Tentative },
+        seen: if done { mark } else { Mark::EMPTY },
+        exposed: mark,
+        witness: done.then_some(witness),
+        lossy: false,
+        total: None,
+        failing: None,
+    }
+}
+
+fn receipt(plan: Decision, usage: Usage) -> Receipt {
+    Receipt {
+        conversation: Some(conversation(0)),
+        turn: message(1),
+        agent: Agent::Claude,
+        plan,
+        runs: 1,
+        asked: None,
+        session: Some(SESSION.into()),
+        model: Some("claude-opus-5-1".into()),
+        outcome: Outcome::Completed,
+        bytes: 21,
+        lossy: false,
+        usage: Some(usage),
+        cost: Some(0.0125),
+        milliseconds: 4210,
+        exit_code: Some(0),
+        diagnostics: 1,
+        warnings: Vec::new(),
+    }
+}
+
+/// Does not compile when a kind of record is added: write it into the example and the document.
+fn subtype(system: &System) -> &'static str {
+    match system {
+        System::Conversation(_) => "conversation",
+        System::Title { .. } => "title",
+        System::Permissions { .. } => "permissions",
+        System::Intent(_) => "intent",
+        System::Pin(_) => "pin",
+        System::Receipt(_) => "receipt",
+        System::Amendment { .. } => "amendment",
+        System::Head { .. } => "head",
+        System::Compaction { .. } => "compaction",
+        System::Gap { .. } => "gap",
+        System::Diagnostic { .. } => "diagnostic",
+    }
+}
+
+#[test]
+fn every_line_in_the_document_is_a_real_one() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let shown: Vec<&str> = document.lines().filter(|line| line.starts_with("{\"uuid\"")).collect();
+    let written: Vec<String> =
+        example().iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+    let lacking: Vec<&str> =
+        written.iter().map(String::as_str).filter(|line| !shown.contains(line)).collect();
+    assert!(lacking.is_empty(), "docs/journal.md lacks these lines:\n{}", lacking.join("\n"));
+    for line in shown {
+        assert!(
+            written.iter().any(|written| written == line),
+            "docs/journal.md shows what nobody writes:\n{line}"
+        );
+    }
+}
+
+#[test]
+fn every_kind_of_record_and_every_field_is_documented() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let mut subtypes = std::collections::BTreeSet::new();
+    for record in example() {
+        if let Some(name) = &record.subtype {
+            let payload = record.system_payload.as_ref().unwrap().to_string();
+            assert_eq!(subtype(&System::read(name, &payload).unwrap()), name);
+            subtypes.insert(name.clone());
+        }
+        for field in serde_json::to_value(&record).unwrap().as_object().unwrap().keys() {
+            assert!(document.contains(&format!("| `{field}` |")), "{field} is not in the table");
+        }
+    }
+    assert_eq!(subtypes.len(), 11);
+    for name in subtypes {
+        assert!(document.contains(&format!("`{name}`")), "{name} is not told");
+    }
+}
+
+#[test]
+fn the_example_is_a_conversation() {
+    let disk = Disk::new();
+    std::fs::write(disk.path(), "").unwrap();
+    disk.append(&example());
+    let loaded = load(&disk.store, disk.id).unwrap();
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    let turn = loaded.conversation.tree.turn(message(1)).unwrap();
+    let texts: Vec<String> = messages(&disk.store, disk.id, turn, usize::MAX)
+        .unwrap()
+        .messages
+        .iter()
+        .map(rejoin_core::Message::text)
+        .collect();
+    assert_eq!(texts, ["Which Rust files are here?", "Let me see: I look.", "", "a.rs and b.rs."]);
+    assert_eq!(loaded.conversation.pins.len(), 1);
+    assert!(disk.store.list(Some(PROJECT)).unwrap()[0].info.is_some());
+}

@@ -1,0 +1,19 @@
+//! The journal as its users see it: one module per promise.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+mod child;
+mod concurrent;
+mod conformance;
+mod damage;
+mod documented;
+mod find;
+mod full_disk;
+mod home;
+mod locks;
+mod merge;
+mod private;
+mod projects;
+mod random_bytes;
+mod support;
+mod torn;

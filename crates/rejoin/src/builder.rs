@@ -1,0 +1,407 @@
+//! A turn, described step by step.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rejoin_agents::{Answer, Definition};
+use rejoin_core::plan::Wish;
+use rejoin_core::{Agent, ConversationId, Event, Permissions, Question, Scope};
+use rejoin_engine::{CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher};
+use rejoin_journal::load;
+
+use crate::config::suggestion;
+use crate::{Error, ProjectConfig, Rejoin, check_name};
+
+/// Describes one turn; [`run`](TurnBuilder::run) carries it out. What contradicts itself is an error
+/// when it is run, never silently one of the two.
+pub struct TurnBuilder<'a> {
+    rejoin: &'a Rejoin,
+    dir: PathBuf,
+    agent: Option<Agent>,
+    wanted: Vec<Wanted>,
+    checkpoint: Option<String>,
+    prompt: String,
+    cwd: Option<PathBuf>,
+    fresh: bool,
+    ephemeral: bool,
+    model: Option<String>,
+    permissions: Option<Permissions>,
+    scope: Option<Scope>,
+    system_prompt: Option<String>,
+    append_system_prompt: Option<String>,
+    extra_args: Vec<String>,
+    limits: Limits,
+    wait: Option<Duration>,
+    on_question: Option<Box<dyn FnMut(&Question) -> Answer + 'a>>,
+    cancel: Option<CancelWatch>,
+}
+
+/// Which conversation was asked for.
+enum Wanted {
+    Latest,
+    Named(String),
+    Reference(String),
+}
+
+impl<'a> TurnBuilder<'a> {
+    pub(crate) fn new(rejoin: &'a Rejoin, dir: PathBuf) -> Self {
+        Self {
+            rejoin,
+            dir,
+            agent: None,
+            wanted: Vec::new(),
+            checkpoint: None,
+            prompt: String::new(),
+            cwd: None,
+            fresh: false,
+            ephemeral: false,
+            model: None,
+            permissions: None,
+            scope: None,
+            system_prompt: None,
+            append_system_prompt: None,
+            extra_args: Vec::new(),
+            limits: Limits::default(),
+            wait: None,
+            on_question: None,
+            cancel: None,
+        }
+    }
+
+    /// Who does it. Without it: the conversation's last agent, else the configured one, else the
+    /// first that is installed.
+    pub fn agent(mut self, agent: Agent) -> Self {
+        self.agent = Some(agent);
+        self
+    }
+
+    /// Continue the newest conversation of the project; with none there, a warning and a new one.
+    pub fn continue_latest(mut self) -> Self {
+        self.wanted.push(Wanted::Latest);
+        self
+    }
+
+    /// Continue the conversation of this name, or begin it.
+    pub fn conversation(mut self, name: impl Into<String>) -> Self {
+        self.wanted.push(Wanted::Named(name.into()));
+        self
+    }
+
+    /// Continue a conversation by its id, a unique prefix, its name, or the agent's own session id.
+    pub fn resume(mut self, reference: impl Into<String>) -> Self {
+        self.wanted.push(Wanted::Reference(reference.into()));
+        self
+    }
+
+    /// Branch from the turn of this message (id or unique prefix) instead of the head.
+    pub fn checkpoint(mut self, message: impl Into<String>) -> Self {
+        self.checkpoint = Some(message.into());
+        self
+    }
+
+    /// The user's words.
+    pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.prompt = prompt.into();
+        self
+    }
+
+    /// Run there instead of in the conversation's own directory.
+    pub fn cwd(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(dir.into());
+        self
+    }
+
+    /// A new session of the agent that is told the history.
+    pub fn fresh(mut self) -> Self {
+        self.fresh = true;
+        self
+    }
+
+    /// Nothing is recorded, neither by us nor by the agent.
+    pub fn ephemeral(mut self) -> Self {
+        self.ephemeral = true;
+        self
+    }
+
+    /// The model, in the agent's own terms.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// What the agent may do, from this turn on.
+    pub fn permissions(mut self, level: Permissions) -> Self {
+        self.permissions = Some(level);
+        self
+    }
+
+    /// Which turns agents should know; only when a conversation begins.
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
+    /// Replaces the agent's system prompt for this turn.
+    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.system_prompt = Some(text.into());
+        self
+    }
+
+    /// Is added to the agent's system prompt for this turn.
+    pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.append_system_prompt = Some(text.into());
+        self
+    }
+
+    /// Arguments for the agent; those about permissions and sessions are refused.
+    pub fn extra_args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.extra_args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// A limit for the whole turn.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.limits.turn = Some(limit);
+        self
+    }
+
+    /// A limit for silence while no tool runs; zero means none.
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.limits.idle = (!limit.is_zero()).then_some(limit);
+        self
+    }
+
+    /// How long to wait for a conversation that is in use.
+    pub fn wait(mut self, limit: Duration) -> Self {
+        self.wait = Some(limit);
+        self
+    }
+
+    /// Answers questions of the agent. Without it, it is told that nobody is there.
+    pub fn on_question(mut self, answer: impl FnMut(&Question) -> Answer + 'a) -> Self {
+        self.on_question = Some(Box::new(answer));
+        self
+    }
+
+    /// A handle that stops the turn from another thread or a signal handler.
+    pub fn canceller(&mut self) -> Result<Canceller, Error> {
+        let (canceller, watch) = CancelWatch::pair()
+            .map_err(|cause| TurnError::System { what: "cannot make a socket pair".into(), cause })?;
+        self.cancel = Some(watch);
+        Ok(canceller)
+    }
+
+    /// What would be done; nothing is run or written.
+    pub fn dry_run(self) -> Result<DryRun, Error> {
+        let (rejoin, order, ..) = self.order()?;
+        Ok(rejoin.engine.dry_run(&order)?)
+    }
+
+    /// Carries out the turn; `on_event` sees everything that happens.
+    pub fn run(mut self, mut on_event: impl FnMut(&Event)) -> Result<TurnOutcome, Error> {
+        if self.cancel.is_none() {
+            self.canceller()?;
+        }
+        let (rejoin, order, mut on_question, cancel) = self.order()?;
+        let Some(cancel) = cancel else { return Err(Error::usage("the turn has no cancel handle")) };
+        let watcher = Watcher {
+            on_event: &mut on_event,
+            on_question: on_question
+                .as_mut()
+                .map(|answer| &mut **answer as &mut dyn FnMut(&Question) -> Answer),
+            cancel,
+        };
+        Ok(rejoin.engine.run(order, watcher)?)
+    }
+}
+
+/// A builder taken apart: what to do, who answers, who stops.
+type Parts<'a> = (&'a Rejoin, Order, Option<Box<dyn FnMut(&Question) -> Answer + 'a>>, Option<CancelWatch>);
+
+impl<'a> TurnBuilder<'a> {
+    fn order(self) -> Result<Parts<'a>, Error> {
+        self.check()?;
+        let rejoin = self.rejoin;
+        let dir = existing_dir(&self.dir)?;
+        let project = rejoin_engine::project_of(&dir);
+        let project_config = ProjectConfig::load(&project)?;
+        let project_text = project.to_string_lossy().into_owned();
+        let mut notices = Vec::new();
+        let (existing, naming) = self.find_conversation(&project_text, &mut notices)?;
+
+        let loaded = match existing {
+            Some(id) => Some(load(rejoin.engine.store(), id)?.conversation),
+            None => None,
+        };
+        if let (Some(id), Some(info)) = (existing, loaded.as_ref().and_then(|loaded| loaded.info.as_ref()))
+            && info.project != project_text
+        {
+            let text = format!("conversation {} belongs to another project: {}", id.short(), info.project);
+            notices.push(("other_project".to_owned(), text));
+        }
+        if existing.is_some() && self.scope.is_some() {
+            return Err(Error::usage(
+                "the scope of a conversation is chosen when it begins; leave --scope out",
+            ));
+        }
+        let last_agent = loaded.as_ref().and_then(|loaded| loaded.last_agent().cloned());
+        let agent = self.choose_agent(last_agent, &project_config)?;
+        let checkpoint = match (&self.checkpoint, &loaded) {
+            (Some(text), Some(loaded)) => Some(find_message(&loaded.tree, text)?),
+            _ => None,
+        };
+        let mut setup = rejoin.setup(&agent.agent());
+        setup.model = project_config.model.or(setup.model);
+        let wish = match (self.ephemeral, self.fresh, rejoin.may_resume()) {
+            (true, ..) => Wish::Ephemeral,
+            (_, true, _) => Wish::Fresh,
+            (_, _, false) => Wish::Never,
+            _ => Wish::Auto,
+        };
+        let target = match existing {
+            Some(id) => Target::Existing(id),
+            None => Target::New {
+                dir: self.cwd.clone().unwrap_or(dir),
+                scope: self.scope.or(project_config.scope).unwrap_or_default(),
+                name: self.wanted.iter().find_map(|wanted| match wanted {
+                    Wanted::Named(name) => Some(name.clone()),
+                    _ => None,
+                }),
+            },
+        };
+        let order = Order {
+            agent,
+            setup,
+            target,
+            checkpoint,
+            prompt: self.prompt,
+            cwd: self.cwd,
+            wish,
+            model: self.model,
+            permissions: self.permissions,
+            narrow: project_config.permissions,
+            system_prompt: self.system_prompt,
+            append_system_prompt: self.append_system_prompt,
+            extra_args: self.extra_args,
+            limits: self.limits,
+            wait: self.wait,
+            naming,
+            notices,
+        };
+        Ok((rejoin, order, self.on_question, self.cancel))
+    }
+
+    /// Refuses what contradicts itself.
+    fn check(&self) -> Result<(), Error> {
+        if self.wanted.len() > 1 {
+            return Err(Error::usage(
+                "only one conversation can be continued: choose one of continue, name and resume",
+            ));
+        }
+        if self.fresh && self.ephemeral {
+            return Err(Error::usage("a fresh session that is kept and an ephemeral one exclude each other"));
+        }
+        if self.checkpoint.is_some() && self.wanted.is_empty() {
+            return Err(Error::usage("a checkpoint needs the conversation it is in: continue or resume one"));
+        }
+        if let Some(Wanted::Named(name)) = self.wanted.first() {
+            check_name(name)?;
+        }
+        Ok(())
+    }
+
+    /// The conversation that was asked for, if it exists; for a new name, the lock that keeps it free.
+    fn find_conversation(
+        &self,
+        project: &str,
+        notices: &mut Vec<(String, String)>,
+    ) -> Result<(Option<ConversationId>, Option<rejoin_journal::Lease>), Error> {
+        let rejoin = self.rejoin;
+        match self.wanted.first() {
+            None => Ok((None, None)),
+            Some(Wanted::Reference(text)) => Ok((Some(rejoin.resolve(project, text)?), None)),
+            Some(Wanted::Latest) => {
+                let newest = rejoin.newest(project)?;
+                if newest.is_none() {
+                    if self.checkpoint.is_some() {
+                        return Err(Error::not_found(
+                            "this project has no conversation yet, so no checkpoint either",
+                        ));
+                    }
+                    let text =
+                        "nothing to continue in this project yet: a new conversation begins".to_owned();
+                    notices.push(("nothing_to_continue".to_owned(), text));
+                }
+                Ok((newest, None))
+            }
+            Some(Wanted::Named(name)) => {
+                let naming = rejoin.lock_names()?;
+                match rejoin.by_name(project, name)? {
+                    Some(id) => Ok((Some(id), None)),
+                    None if self.checkpoint.is_some() => Err(Error::not_found(format!(
+                        "no conversation is named {name:?} here, so it has no checkpoint"
+                    ))),
+                    None => Ok((None, Some(naming))),
+                }
+            }
+        }
+    }
+
+    fn choose_agent(
+        &self,
+        last: Option<Agent>,
+        project: &ProjectConfig,
+    ) -> Result<&'static dyn Definition, Error> {
+        let configured = project.agent.clone().or_else(|| self.rejoin.config.agent.clone()).map(Agent::named);
+        if let Some(agent) = self.agent.clone().or(last).or(configured) {
+            return known_agent(&agent);
+        }
+        let installed = rejoin_agents::registry().iter().copied().find(|agent| {
+            agent.embedded().is_none()
+                && self.rejoin.engine.find_agent(*agent, &self.rejoin.setup(&agent.agent())).is_some()
+        });
+        installed.ok_or_else(|| {
+            let hints: Vec<String> = rejoin_agents::registry()
+                .iter()
+                .filter(|agent| agent.embedded().is_none())
+                .map(|agent| format!("\n  {:<12} {}", agent.title(), agent.install_hint()))
+                .collect();
+            Error::not_found(format!(
+                "no coding agent is installed; install one:{}\nor try the embedded one: -a demo",
+                hints.concat()
+            ))
+        })
+    }
+}
+
+/// The file of an agent this version knows.
+pub(crate) fn known_agent(agent: &Agent) -> Result<&'static dyn Definition, Error> {
+    rejoin_agents::find(agent).ok_or_else(|| {
+        let names = || rejoin_agents::registry().iter().map(|known| known.agent().as_str().to_owned());
+        let hint = suggestion(agent.as_str(), names());
+        let list: Vec<String> = names().collect();
+        Error::usage(format!("unknown agent {:?}{hint}; known are {}", agent.as_str(), list.join(", ")))
+    })
+}
+
+fn find_message(tree: &rejoin_core::Tree, text: &str) -> Result<rejoin_core::MessageId, Error> {
+    match tree.messages_with_prefix(text).as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Error::not_found(format!(
+            "no message {text:?} in this conversation; `rejoin show` lists its messages"
+        ))),
+        many => Err(Error::usage(format!(
+            "{text:?} is the beginning of {} messages; type more of it",
+            many.len()
+        ))),
+    }
+}
+
+fn existing_dir(dir: &Path) -> Result<PathBuf, Error> {
+    dir.canonicalize().map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::not_found(format!("the directory {} does not exist", dir.display()))
+        }
+        _ => TurnError::System { what: format!("cannot use the directory {}", dir.display()), cause }.into(),
+    })
+}

@@ -1,0 +1,40 @@
+use rejoin_engine::TurnError;
+use rejoin_journal::JournalError;
+
+/// Why something was not done. A turn that ran and failed is no error but an outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The turn was refused or could not be carried out.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The configuration is wrong.
+    #[error("{0}")]
+    Config(String),
+}
+
+impl Error {
+    /// The exit code the command gives for it, a documented number.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Error::Turn(TurnError::Usage(_)) | Error::Config(_) => 2,
+            Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
+            Error::Turn(TurnError::Permission(_)) => 5,
+            Error::Turn(TurnError::Busy { .. }) => 6,
+            Error::Turn(TurnError::Journal(_) | TurnError::System { .. }) => 7,
+        }
+    }
+
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        TurnError::Usage(text.into()).into()
+    }
+
+    pub(crate) fn not_found(text: impl Into<String>) -> Self {
+        TurnError::NotFound(text.into()).into()
+    }
+}
+
+impl From<JournalError> for Error {
+    fn from(error: JournalError) -> Self {
+        TurnError::from(error).into()
+    }
+}

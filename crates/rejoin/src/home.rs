@@ -1,0 +1,76 @@
+use std::path::{Path, PathBuf};
+
+use rejoin_engine::{AgentSetup, Engine, Helper, TurnError};
+
+use crate::config::Resume;
+use crate::{Agent, Config, Error, TurnBuilder};
+
+/// rejoin's data and configuration, opened.
+pub struct Rejoin {
+    pub(crate) engine: Engine,
+    pub(crate) config: Config,
+}
+
+impl Rejoin {
+    /// Opens `$REJOIN_HOME` (else `rejoin/` in the XDG data directory) and the configuration.
+    pub fn open() -> Result<Self, Error> {
+        Self::open_with(default_home()?, Config::load()?, find_helper())
+    }
+
+    /// Opens a home of your choice.
+    pub fn open_with(home: impl Into<PathBuf>, config: Config, helper: Helper) -> Result<Self, Error> {
+        Ok(Self { engine: Engine::open(home.into(), helper)?, config })
+    }
+
+    /// Begins to describe a turn in a project. The directory need not be its root.
+    pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
+        TurnBuilder::new(self, dir.as_ref().to_path_buf())
+    }
+
+    pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {
+        let config = self.config.agents.get(agent.as_str()).cloned().unwrap_or_default();
+        let usual = AgentSetup::default();
+        AgentSetup {
+            command: config.command,
+            args: config.args,
+            env: config.env,
+            model: config.model,
+            permissions: config.permissions.unwrap_or(usual.permissions),
+            replay_budget: config.replay_budget.unwrap_or(usual.replay_budget),
+        }
+    }
+
+    pub(crate) fn may_resume(&self) -> bool {
+        self.config.resume == Resume::Auto
+    }
+}
+
+fn default_home() -> Result<PathBuf, Error> {
+    use etcetera::BaseStrategy;
+    match std::env::var_os("REJOIN_HOME") {
+        Some(home) if !home.is_empty() => Ok(PathBuf::from(home)),
+        _ => match etcetera::choose_base_strategy() {
+            Ok(strategy) => Ok(strategy.data_dir().join("rejoin")),
+            Err(_) => Err(TurnError::Usage(
+                "no home directory is known; set REJOIN_HOME to where rejoin may keep its data".into(),
+            )
+            .into()),
+        },
+    }
+}
+
+/// The executable that supervises agents, for programs that are not it themselves.
+fn find_helper() -> Helper {
+    let name = format!("rejoin{}", std::env::consts::EXE_SUFFIX);
+    let named = std::env::var_os("REJOIN_HELPER").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let beside = std::env::current_exe().ok().into_iter().flat_map(|exe| {
+        let dirs: Vec<PathBuf> = exe.ancestors().skip(1).take(2).map(Path::to_path_buf).collect();
+        dirs
+    });
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let places = beside.chain(on_path.into_iter().flatten()).map(|dir| dir.join(&name));
+    match named.into_iter().chain(places).find(|path| path.is_file()) {
+        Some(path) => Helper::Executable(path),
+        None => Helper::Thread,
+    }
+}

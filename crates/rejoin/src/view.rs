@@ -1,0 +1,170 @@
+//! Looking at what there is: agents, conversations, what was said.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use rejoin_agents::Capabilities;
+use rejoin_core::{Agent, Conversation, ConversationId, ConversationInfo, Message, Turn, Usage};
+use rejoin_journal::{Problem, load, messages};
+use serde::Serialize;
+
+use crate::{Error, Rejoin};
+
+/// What is known of one agent on this machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentReport {
+    /// Its name.
+    pub agent: Agent,
+    /// Its name for people.
+    pub title: &'static str,
+    /// It is there.
+    pub installed: bool,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What it can do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Capabilities>,
+    /// Where it keeps its sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    /// How to install it.
+    pub install: &'static str,
+}
+
+/// A conversation in a list.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Its id.
+    pub id: ConversationId,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// All that is known of it.
+    pub conversation: Conversation,
+    /// The first thing the user said, cut.
+    pub title: String,
+    /// A turn is running now.
+    pub running: bool,
+}
+
+impl Summary {
+    /// The agents that took turns, each once, in the order they came.
+    pub fn agents(&self) -> Vec<&Agent> {
+        let mut agents = Vec::new();
+        for agent in self.conversation.tree.turns().iter().filter_map(|turn| turn.agent.as_ref()) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        agents
+    }
+
+    /// Tokens of all turns.
+    pub fn usage(&self) -> Usage {
+        self.conversation.usage()
+    }
+}
+
+/// One conversation, opened for reading.
+pub struct ConversationView<'a> {
+    rejoin: &'a Rejoin,
+    id: ConversationId,
+    conversation: Conversation,
+    problems: Vec<String>,
+}
+
+impl Rejoin {
+    /// Every agent this version knows, installed or not.
+    pub fn agents(&self) -> Vec<AgentReport> {
+        let report = |agent: &&'static dyn rejoin_agents::Definition| {
+            let setup = self.setup(&agent.agent());
+            let found = self.engine.find_agent(*agent, &setup);
+            AgentReport {
+                agent: agent.agent(),
+                title: agent.title(),
+                installed: found.is_some(),
+                path: found.as_ref().map(|found| found.path.to_string_lossy().into_owned()),
+                store: self
+                    .engine
+                    .agent_store(*agent, &setup.env)
+                    .filter(|_| found.is_some())
+                    .map(|store| store.to_string_lossy().into_owned()),
+                capabilities: found.map(|found| found.capabilities),
+                install: agent.install_hint(),
+            }
+        };
+        rejoin_agents::registry().iter().map(report).collect()
+    }
+
+    /// The conversations of the project a directory is in, or all, newest first.
+    pub fn conversations(&self, dir: Option<&Path>) -> Result<Vec<Summary>, Error> {
+        let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
+        let listed = self.engine.store().list(project.as_deref())?;
+        listed.into_iter().map(|listed| self.summary(listed.id, listed.modified)).collect()
+    }
+
+    fn summary(&self, id: ConversationId, modified: SystemTime) -> Result<Summary, Error> {
+        let conversation = load(self.engine.store(), id)?.conversation;
+        let title = match conversation.tree.turns().first() {
+            Some(turn) => {
+                let said = messages(self.engine.store(), id, turn, 4096)?.messages;
+                said.first().map(Message::text).unwrap_or_default()
+            }
+            None => String::new(),
+        };
+        let running = self.is_running(id);
+        Ok(Summary { id, modified, conversation, title, running })
+    }
+
+    fn is_running(&self, id: ConversationId) -> bool {
+        matches!(self.engine.locks().holder(&format!("conversation-{id}")), Ok(Some(_)))
+    }
+
+    /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
+    pub fn view(&self, dir: &Path, reference: &str) -> Result<ConversationView<'_>, Error> {
+        let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
+        let id = self.resolve(&project, reference)?;
+        let loaded = load(self.engine.store(), id)?;
+        let problems =
+            loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
+        let problems = problems.map(ToString::to_string).collect();
+        Ok(ConversationView { rejoin: self, id, conversation: loaded.conversation, problems })
+    }
+}
+
+impl ConversationView<'_> {
+    /// Its id.
+    pub fn id(&self) -> ConversationId {
+        self.id
+    }
+
+    /// What it is.
+    pub fn info(&self) -> Option<&ConversationInfo> {
+        self.conversation.info.as_ref()
+    }
+
+    /// All that was folded from its journal.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// A turn is running now.
+    pub fn is_running(&self) -> bool {
+        self.rejoin.is_running(self.id)
+    }
+
+    /// The turns on the path to the head, oldest first.
+    pub fn path(&self) -> Vec<&Turn> {
+        self.conversation.tree.path(self.conversation.tree.head().map(|turn| turn.id)).0
+    }
+
+    /// What was said in a turn; long texts are cut at `limit` bytes, visibly.
+    pub fn messages(&self, turn: &Turn, limit: usize) -> Result<Vec<Message>, Error> {
+        Ok(messages(self.rejoin.engine.store(), self.id, turn, limit)?.messages)
+    }
+
+    /// What is wrong with its journal, if anything.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
