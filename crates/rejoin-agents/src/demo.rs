@@ -354,7 +354,7 @@ impl Driver for DemoDriver {
     }
 
     fn interrupt(&mut self, out: &mut Vec<Step>) {
-        if self.phase != Phase::Over {
+        if self.phase != Phase::Over && !self.interrupted {
             self.interrupted = true;
             out.push(Step::Write(json_line(&json!({ "type": "interrupt" }))));
         }

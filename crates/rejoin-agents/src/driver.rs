@@ -97,14 +97,19 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Vec<u8> {
 
 /// How a process ended that never said how its turn ended, with its last words.
 pub(crate) fn ended_early(who: &str, exit: &Exit<'_>) -> String {
+    let words = exit.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    ended_saying(who, exit, words)
+}
+
+/// The same, with other last words.
+pub(crate) fn ended_saying(who: &str, exit: &Exit<'_>, words: Option<&str>) -> String {
     let how = match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "no exit code".to_owned(),
     };
-    let words = exit.stderr.lines().rev().find(|line| !line.trim().is_empty());
     match words {
-        Some(words) => format!("{who} ended without a result ({how}): {}", words.trim()),
+        Some(words) => format!("{who} ended without a result ({how}): {words}"),
         None => format!("{who} ended without a result ({how}) and without a word"),
     }
 }

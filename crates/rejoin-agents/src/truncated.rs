@@ -14,10 +14,15 @@ const DEEPEST: usize = 120;
 /// The line as text fit for a JSON reader: what is no UTF-8 replaced, what was cut closed.
 pub(crate) fn text(line: Line<'_>) -> Cow<'_, str> {
     if !line.truncated {
-        return String::from_utf8_lossy(line.bytes);
+        return decoded(line.bytes);
     }
-    let text = String::from_utf8_lossy(without_half_a_character(line.bytes));
+    let text = decoded(without_half_a_character(line.bytes));
     repair(&text).map_or(text, Cow::Owned)
+}
+
+/// Looks at whole words of memory first: reading lossily from the start is many times slower.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// A cut may fall inside a character of several bytes.
@@ -89,8 +94,12 @@ impl Cut {
                     cut.sound_until = at;
                 }
                 _ if cut.open.is_empty() => return None,
+                (b'{' | b'[', _) => return None,
                 (b'}' | b']', _) => {
-                    cut.open.pop();
+                    let opened = if byte == b'}' { b'{' } else { b'[' };
+                    if cut.open.pop() != Some(opened) {
+                        return None;
+                    }
                     next = Next::CommaOrClose;
                     at += 1;
                     cut.sound_until = at;
@@ -157,12 +166,10 @@ fn end_of_text(bytes: &[u8], from: usize) -> Result<usize, usize> {
                     return Err(escape);
                 };
                 at += 6;
-                // The second half of a pair belongs to it: no reader accepts the first alone.
-                if is_high_surrogate(digits) && bytes.get(at..at + 6).is_none_or(|next| next.len() < 6) {
-                    let closed = bytes.get(at).is_some_and(|next| *next != b'\\');
-                    if !closed {
-                        return Err(escape);
-                    }
+                // No reader accepts the first half of a pair alone: the second belongs to it.
+                let half = is_high_surrogate(digits) && bytes.len() < at + 6;
+                if half && bytes.get(at).is_none_or(|next| *next == b'\\') {
+                    return Err(escape);
                 }
             }
             Some(_) => at += 2,
@@ -172,4 +179,50 @@ fn end_of_text(bytes: &[u8], from: usize) -> Result<usize, usize> {
 
 fn is_high_surrogate(digits: &[u8]) -> bool {
     matches!(digits, [b'd' | b'D', b'8' | b'9' | b'a' | b'A' | b'b' | b'B', _, _])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"type":"x","a":[1,-2.5e3,{"b":"t\u00e9\ud83d\ude00\n\\"},[],{}],"c":true,"d":null,"e":"é😀","f":{"g":"h"}}"#;
+
+    #[test]
+    fn a_line_cut_at_any_byte_is_valid_again() {
+        for cut in 1..LINE.len() {
+            let line = Line { bytes: &LINE.as_bytes()[..cut], truncated: true };
+            let text = text(line);
+            assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{cut}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_was_complete_is_kept_and_what_was_cut_is_marked_or_dropped() {
+        for (cut, whole) in [
+            (r#"{"a":"b","c":"d"#, r#"{"a":"b","c":"d [cut here by rejoin: the line was too long]"}"#),
+            (r#"{"a":"b","c":"d\"#, r#"{"a":"b","c":"d [cut here by rejoin: the line was too long]"}"#),
+            (r#"{"a":"b","c":"d\u00e"#, r#"{"a":"b","c":"d [cut here by rejoin: the line was too long]"}"#),
+            (
+                r#"{"a":"b","c":"d\ud83d\ude"#,
+                r#"{"a":"b","c":"d [cut here by rejoin: the line was too long]"}"#,
+            ),
+            (r#"{"a":"b","c":"d\\"#, r#"{"a":"b","c":"d\\ [cut here by rejoin: the line was too long]"}"#),
+            (r#"{"a":"b","c":"#, r#"{"a":"b"}"#),
+            (r#"{"a":"b","c"#, r#"{"a":"b"}"#),
+            (r#"{"a":"b","#, r#"{"a":"b"}"#),
+            (r#"{"a":[1,2,12"#, r#"{"a":[1,2]}"#),
+            (r#"{"a":[1,{"b":tru"#, r#"{"a":[1,{}]}"#),
+            (r#"{"a":1} trailing"#, r#"{"a":1}"#),
+            ("{", "{}"),
+        ] {
+            assert_eq!(repair(cut).as_deref(), Some(whole), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_as_it_is() {
+        for odd in ["", "progress", "1", "\"x", "}{", "{]", "{1", "{\"a\" \"b\"", &"[".repeat(1000)] {
+            assert_eq!(repair(odd), None, "{odd}");
+        }
+    }
 }

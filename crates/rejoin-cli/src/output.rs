@@ -57,7 +57,7 @@ impl Printer {
 
     fn warn_only(&self, event: &Event) {
         if let Event::Warning { code, text } = event
-            && (code != "retry" || style::colour())
+            && (code != "retry" || style::on_terminal())
         {
             style::loud(&format!("! {text}"));
         }
@@ -72,7 +72,8 @@ impl Printer {
             Event::TextDelta { message, offset, text } | Event::Message { message, offset, text, .. } => {
                 self.text(*message, *offset, text);
             }
-            Event::ToolUse { name, input, parent: None, .. } => {
+            // A person likes to see what goes on; a log of a script would drown in it.
+            Event::ToolUse { name, input, parent: None, .. } if style::on_terminal() => {
                 self.end_line();
                 let words = input.get("command").and_then(|command| command.as_str()).map(str::to_owned);
                 let words =

@@ -1,11 +1,20 @@
 //! How things look for a person: sizes, times, colours only where they are wanted.
 
 use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
+
+/// Whether stderr is a terminal.
+pub(crate) fn on_terminal() -> bool {
+    static TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stderr().is_terminal());
+    *TERMINAL
+}
 
 /// Whether stderr takes colours.
 pub(crate) fn colour() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    static PLAIN: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()));
+    on_terminal() && !*PLAIN
 }
 
 /// A line of talk, dim on a terminal.

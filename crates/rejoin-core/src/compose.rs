@@ -20,6 +20,8 @@ pub struct Told {
     pub state: TurnState,
     /// What was said and done.
     pub messages: Vec<Message>,
+    /// Their texts were shortened already when they were read.
+    pub shortened: bool,
 }
 
 /// What there is to compose besides the plan.
@@ -195,7 +197,7 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
         head.push_str(" note=\"you may know this turn already\"");
     }
     let mut blocks = Vec::new();
-    let mut incomplete = false;
+    let mut incomplete = told.shortened;
     for message in &told.messages {
         let speaker = match message.kind {
             crate::Kind::User => "user",

@@ -64,7 +64,10 @@ pub struct Tree {
     /// Which turn a message belongs to.
     index: HashMap<MessageId, usize>,
     head: Option<usize>,
+    /// Messages that hang on nothing, and what hangs on them: on no path, reported once.
+    adrift: HashSet<MessageId>,
     orphans: Vec<MessageId>,
+    reported: HashSet<MessageId>,
 }
 
 impl Tree {
@@ -78,11 +81,16 @@ impl Tree {
             return;
         }
         let parent = envelope.parent_uuid.and_then(|parent| self.index.get(&parent).copied());
-        if let (None, Some(missing)) = (parent, envelope.parent_uuid) {
-            self.orphans.push(missing);
+        if let (None, Some(missing)) = (parent, envelope.parent_uuid)
+            && !self.adrift.contains(&missing)
+        {
+            self.report(missing);
         }
-        self.orphans.retain(|missing| *missing != envelope.uuid);
         if envelope.kind == Kind::User {
+            // A turn whose parent comes later is whole again.
+            if self.reported.remove(&envelope.uuid) {
+                self.orphans.retain(|missing| *missing != envelope.uuid);
+            }
             self.index.insert(envelope.uuid, self.turns.len());
             self.head = Some(self.turns.len());
             self.turns.push(Turn {
@@ -102,6 +110,14 @@ impl Tree {
             turn.end = envelope.uuid;
             turn.bytes += bytes;
             turn.records.push(place);
+        } else {
+            self.adrift.insert(envelope.uuid);
+        }
+    }
+
+    fn report(&mut self, missing: MessageId) {
+        if self.reported.insert(missing) {
+            self.orphans.push(missing);
         }
     }
 
@@ -125,7 +141,7 @@ impl Tree {
             None => self.head = None,
             Some(message) => match self.index.get(&message) {
                 Some(&at) => self.head = Some(at),
-                None => self.orphans.push(message),
+                None => self.report(message),
             },
         }
     }

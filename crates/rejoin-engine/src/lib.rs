@@ -6,13 +6,20 @@
 #[cfg(not(unix))]
 compile_error!("rejoin's engine needs a Unix-like system so far");
 
+mod answers;
 mod cancel;
 mod desk;
 mod engine;
 mod error;
 mod git;
+mod harvest;
+mod ladder;
+mod lease;
+mod limits;
 mod lines;
 mod order;
+mod outcome;
+mod poll;
 mod preflight;
 mod probe;
 mod pump;
@@ -24,14 +31,17 @@ mod settle;
 mod supervisor;
 pub mod text;
 mod turn;
+mod watch;
 
 pub use cancel::{CancelWatch, Canceller};
 pub use engine::Engine;
 pub use error::TurnError;
 pub use git::project_of;
+pub use limits::Limits;
 pub use order::{AgentSetup, Order, Target};
+pub use outcome::TurnOutcome;
 pub use probe::Installation;
-pub use pump::Limits;
+
 pub use ready::DryRun;
 pub use supervisor::{Helper, SUPERVISE, supervisor_main};
-pub use turn::{TurnOutcome, Watcher};
+pub use watch::Watcher;

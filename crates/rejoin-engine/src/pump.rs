@@ -2,112 +2,28 @@
 //! stops what must be stopped. A single loop over everything that can happen.
 
 use std::collections::HashSet;
-use std::io::{Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::Read;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rejoin_agents::{Answer, Driver, Exit, Line, Step};
-use rejoin_core::{Event, FailureClass, MessageId, Outcome, SessionId, Stream, Usage};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rejoin_core::{Event, FailureClass, Outcome, SessionId, Stream};
+use rustix::event::PollFlags;
 
+use crate::Limits;
+use crate::answers::AnswerBox;
 use crate::cancel::CancelWatch;
 use crate::desk::Desk;
+use crate::harvest::{Verdict, Yield};
+use crate::ladder::Rung;
 use crate::lines::Lines;
+use crate::poll::{Source, read_some, wait_for};
 use crate::supervisor::{Command, Report, Supervised};
 
-/// How long things may take, and how large they may be.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// The whole turn.
-    pub turn: Option<Duration>,
-    /// Silence while no tool runs and no question is open.
-    pub idle: Option<Duration>,
-    /// From the end of the turn to the end of the process.
-    pub exit: Duration,
-    /// Between two steps of the stop ladder.
-    pub grace: Duration,
-    /// One line of output.
-    pub line: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            turn: None,
-            idle: Some(Duration::from_secs(15 * 60)),
-            exit: Duration::from_secs(10),
-            grace: Duration::from_secs(5),
-            line: 8 << 20,
-        }
-    }
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub(crate) enum Verdict {
-    /// The turn is over.
-    Ended(Outcome),
-    /// The agent did not resume the session it was asked for.
-    Rejected(String),
-}
-
-/// What a run brought.
-#[derive(Debug, Default)]
-pub(crate) struct Yield {
-    pub(crate) session: Option<SessionId>,
-    pub(crate) stored: bool,
-    pub(crate) model: Option<String>,
-    pub(crate) usage: Option<Usage>,
-    pub(crate) cost: Option<f64>,
-    pub(crate) total: Option<Usage>,
-    pub(crate) exit_code: Option<i32>,
-    pub(crate) diagnostics: u64,
-    pub(crate) warnings: Vec<String>,
-    /// The agent said or did something: a second run would do it twice.
-    pub(crate) active: bool,
-    pub(crate) answer: AnswerText,
-}
-
-/// The text of the newest message of the agent, bounded.
-#[derive(Debug, Default)]
-pub(crate) struct AnswerText {
-    message: Option<MessageId>,
-    pub(crate) text: String,
-}
-
-const ANSWER_BYTES: usize = 8 << 20;
 const STDERR_LINE: usize = 64 << 10;
 const STDERR_TAIL: usize = 8 << 10;
 /// How long a stream may stay open after the agent's end (a background process may hold it).
 const DRAIN: Duration = Duration::from_millis(200);
-
-/// Answers on their way from the watcher to the agent.
-#[derive(Clone)]
-pub(crate) struct AnswerBox {
-    answers: Arc<Mutex<Vec<(String, Answer)>>>,
-    wake: Arc<(UnixStream, UnixStream)>,
-}
-
-impl AnswerBox {
-    pub(crate) fn new() -> std::io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        theirs.set_nonblocking(true)?;
-        Ok(Self { answers: Arc::default(), wake: Arc::new((ours, theirs)) })
-    }
-
-    pub(crate) fn put(&self, question: String, answer: Answer) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push((question, answer));
-        let _ = (&self.wake.1).write(&[1]);
-    }
-
-    fn take(&self) -> Vec<(String, Answer)> {
-        let _ = (&self.wake.0).read(&mut [0; 64]);
-        std::mem::take(&mut *self.answers.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
 
 /// Who may say what during a run.
 pub(crate) struct Surroundings<'a> {
@@ -126,37 +42,30 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) started: Instant,
 }
 
-/// Where the stop ladder stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Rung {
-    Interrupted,
-    Terminated,
-    Killed,
-}
-
-struct Pump<'a> {
-    child: Supervised,
-    driver: Box<dyn Driver>,
-    around: &'a Surroundings<'a>,
-    desk: &'a mut Desk,
-    got: Yield,
-    steps: Vec<Step>,
+/// A run on its way.
+pub(crate) struct Pump<'a> {
+    pub(crate) child: Supervised,
+    pub(crate) driver: Box<dyn Driver>,
+    pub(crate) around: &'a Surroundings<'a>,
+    pub(crate) desk: &'a mut Desk,
+    pub(crate) got: Yield,
+    pub(crate) steps: Vec<Step>,
     verdict: Option<Verdict>,
     /// Why we stop it, and what the turn then counts as.
-    stopping: Option<(Rung, Instant, Verdict)>,
+    pub(crate) stopping: Option<(Rung, Instant, Verdict)>,
     input: Vec<u8>,
     written: usize,
     close_input: bool,
     reports: Vec<u8>,
     stderr_tail: String,
-    open_tools: HashSet<String>,
-    open_questions: HashSet<String>,
+    pub(crate) open_tools: HashSet<String>,
+    pub(crate) open_questions: HashSet<String>,
     /// Last sign of life that counts.
-    alive: Instant,
+    pub(crate) alive: Instant,
     /// When the agent's process ended, and how.
-    exited: Option<(Instant, Option<i32>, Option<i32>)>,
+    pub(crate) exited: Option<(Instant, Option<i32>, Option<i32>)>,
     /// When the turn ended.
-    over: Option<Instant>,
+    pub(crate) over: Option<Instant>,
 }
 
 /// Runs one launched agent to its end and cleans up behind it.
@@ -229,7 +138,7 @@ impl Pump<'_> {
                     fds.push((Source::Stdin, stdin.as_fd(), PollFlags::OUT));
                 }
                 fds.push((Source::Cancel, self.around.cancel.as_fd(), PollFlags::IN));
-                fds.push((Source::Answer, self.around.answers.wake.0.as_fd(), PollFlags::IN));
+                fds.push((Source::Answer, self.around.answers.as_fd(), PollFlags::IN));
                 wait_for(&fds, self.patience())?
             };
             for source in ready {
@@ -338,7 +247,7 @@ impl Pump<'_> {
     }
 
     /// Carries out what the driver asked for.
-    fn act(&mut self) {
+    pub(crate) fn act(&mut self) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in steps.drain(..) {
             match step {
@@ -378,14 +287,19 @@ impl Pump<'_> {
     }
 
     fn on_event(&mut self, event: Event) {
+        if matches!(self.stopping, Some((_, _, Verdict::Rejected(_)))) {
+            // Of the wrong session nothing more is taken in.
+            return;
+        }
         let mut counts_as_life = true;
         match &event {
             Event::Session { session, model, .. } => {
+                if !self.is_the_right_session(session) {
+                    return;
+                }
                 if model.is_some() {
                     self.got.model.clone_from(model);
                 }
-                let session = session.clone();
-                self.on_session(&session);
             }
             Event::TextDelta { message, offset, text } | Event::Message { message, offset, text, .. } => {
                 self.got.active = true;
@@ -428,14 +342,14 @@ impl Pump<'_> {
     }
 
     /// The agent named its session: another one than asked for is a loss, stopped at this line.
-    fn on_session(&mut self, named: &str) {
+    fn is_the_right_session(&mut self, named: &str) -> bool {
         let session = (self.around.to_session)(named);
         if let Some(asked) = self.around.asked
             && session.as_ref() != Some(asked)
         {
             let words = format!("it answered with session {} instead", crate::text::printable(named));
             self.stop(Rung::Killed, Verdict::Rejected(words));
-            return;
+            return false;
         }
         if self.got.session != session
             && let Some(session) = session
@@ -445,6 +359,7 @@ impl Pump<'_> {
             }
             self.got.session = Some(session);
         }
+        true
     }
 
     fn on_answers(&mut self) {
@@ -455,96 +370,6 @@ impl Pump<'_> {
         }
         self.alive = Instant::now();
         self.act();
-    }
-
-    fn on_cancel(&mut self) {
-        for _ in 0..self.around.cancel.requests() {
-            match &self.stopping {
-                None => self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Cancelled)),
-                Some(_) => self.climb(Rung::Killed),
-            }
-        }
-    }
-
-    /// Begins to stop the agent.
-    fn stop(&mut self, rung: Rung, verdict: Verdict) {
-        if self.stopping.is_none() && self.exited.is_none() {
-            self.stopping = Some((rung, Instant::now(), verdict));
-            self.climb(rung);
-        }
-    }
-
-    fn climb(&mut self, to: Rung) {
-        if let Some((rung, since, _)) = &mut self.stopping {
-            (*rung, *since) = (to, Instant::now());
-        }
-        match to {
-            Rung::Interrupted => {
-                self.driver.interrupt(&mut self.steps);
-                if self.steps.is_empty() {
-                    self.child.tell(Command::Interrupt);
-                }
-                self.act();
-            }
-            Rung::Terminated => self.child.tell(Command::Terminate),
-            Rung::Killed => self.child.tell(Command::Kill),
-        }
-    }
-
-    fn watch_the_clock(&mut self) {
-        if self.exited.is_some() {
-            return;
-        }
-        let limits = self.around.limits;
-        if self.desk.is_broken() {
-            // What cannot be written down must not go on happening.
-            let words = "the journal could not be written";
-            self.stop(Rung::Killed, Verdict::Ended(Outcome::failed(FailureClass::Other, words)));
-        }
-        if let Some((rung, since, _)) = &self.stopping {
-            if since.elapsed() >= limits.grace && *rung < Rung::Killed {
-                let next = if *rung == Rung::Interrupted { Rung::Terminated } else { Rung::Killed };
-                self.climb(next);
-            }
-        } else if let Some(over) = self.over {
-            if over.elapsed() >= limits.exit {
-                let words = format!(
-                    "the agent had not exited {} s after its turn ended and was stopped",
-                    limits.exit.as_secs()
-                );
-                self.got.warnings.push(words.clone());
-                self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
-                self.stop(Rung::Terminated, Verdict::Ended(Outcome::Completed));
-            }
-        } else if let Some(limit) = limits.turn.filter(|limit| self.around.started.elapsed() >= *limit) {
-            let message = format!("the turn took longer than {}", crate::text::seconds(limit));
-            self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Timeout { message }));
-        } else if let Some(limit) = self.idle_limit().filter(|limit| self.alive.elapsed() >= *limit) {
-            let message = format!("nothing came from the agent for {}", crate::text::seconds(limit));
-            self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Timeout { message }));
-        }
-    }
-
-    fn idle_limit(&self) -> Option<Duration> {
-        self.around.limits.idle.filter(|_| self.open_tools.is_empty() && self.open_questions.is_empty())
-    }
-
-    /// How long nothing may happen before the clock must be looked at again.
-    fn patience(&self) -> Duration {
-        if self.desk.is_full() {
-            return Duration::from_millis(5);
-        }
-        if self.exited.is_some() {
-            return Duration::from_millis(20);
-        }
-        let limits = self.around.limits;
-        let left = |since: Instant, limit: Duration| limit.saturating_sub(since.elapsed());
-        let turn = limits.turn.map(|limit| left(self.around.started, limit));
-        let idle = self.idle_limit().map(|limit| left(self.alive, limit));
-        let ladder = self.stopping.as_ref().map(|(_, since, _)| left(*since, limits.grace));
-        let exit = self.over.map(|over| left(over, limits.exit));
-        let next = [turn, idle, ladder, exit].into_iter().flatten().min();
-        next.unwrap_or(Duration::from_secs(60)) + Duration::from_millis(1)
     }
 
     fn finish(mut self) -> (Verdict, Yield) {
@@ -590,53 +415,5 @@ impl Pump<'_> {
                 self.desk.emit(Event::Warning { code: "background".into(), text });
             }
         }
-    }
-}
-
-impl AnswerText {
-    /// Takes in a piece or a block of text; a new message begins a new answer.
-    fn put(&mut self, message: MessageId, offset: usize, text: &str) {
-        if self.message != Some(message) {
-            self.message = Some(message);
-            self.text.clear();
-        }
-        if offset < self.text.len() {
-            self.text.truncate(self.text.floor_char_boundary(offset));
-        }
-        let room = ANSWER_BYTES.saturating_sub(self.text.len());
-        self.text.push_str(&text[..text.floor_char_boundary(room)]);
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Source {
-    Stdout,
-    Stderr,
-    Stdin,
-    Control,
-    Cancel,
-    Answer,
-}
-
-/// Waits until something can be done, and tells what.
-fn wait_for(fds: &[(Source, BorrowedFd<'_>, PollFlags)], limit: Duration) -> std::io::Result<Vec<Source>> {
-    let mut polled: Vec<PollFd<'_>> =
-        fds.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
-    let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
-    match poll(&mut polled, Some(&limit)) {
-        Ok(_) => {}
-        Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    }
-    let ready = fds.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
-    Ok(ready.map(|((source, ..), _)| *source).collect())
-}
-
-/// What can be read now; `None` if nothing, an empty slice at the end.
-fn read_some<'b>(fd: &OwnedFd, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-    match rustix::io::read(fd, &mut *buffer) {
-        Ok(count) => Some(&buffer[..count]),
-        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => None,
-        Err(_) => Some(&[]),
     }
 }

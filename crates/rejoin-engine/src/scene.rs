@@ -155,11 +155,13 @@ impl Scene {
         for turn in turns.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn)) {
             let limit = if room > 0 { budget.max(1024) } else { 1024 };
             room = room.saturating_sub(turn.bytes);
+            let read = messages(engine.store(), self.id, turn, limit)?;
             told.push(Told {
                 id: turn.id,
                 agent: turn.agent.clone(),
                 state: turn.state(),
-                messages: messages(engine.store(), self.id, turn, limit)?.messages,
+                shortened: read.left_out > 0 || !read.problems.is_empty(),
+                messages: read.messages,
             });
         }
         told.reverse();

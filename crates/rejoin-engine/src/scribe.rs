@@ -1,6 +1,7 @@
 //! Writes down what happens: events become records, pieces of text are gathered.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use rejoin_core::{
@@ -14,6 +15,8 @@ const PIECE: usize = 4096;
 pub(crate) const DELAY: Duration = Duration::from_millis(250);
 /// Records are handed to the disk in batches of about this size.
 const BATCH: usize = 256 * 1024;
+/// How many messages may be written to in turns; agents write to one or two.
+const MESSAGES_OPEN: usize = 16;
 /// How many lines that are not events are kept per turn; all are counted.
 const DIAGNOSTICS_KEPT: usize = 50;
 
@@ -61,9 +64,22 @@ pub(crate) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// A new random id.
+/// A new random id. Randomness is fetched for many at a time: a busy agent makes thousands.
 pub(crate) fn new_id() -> MessageId {
-    MessageId::new(uuid::Uuid::new_v4())
+    thread_local! {
+        static POOL: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
+    }
+    let pooled = POOL.with_borrow_mut(|pool| {
+        if pool.is_empty() {
+            let mut bytes = [0; 16 * 64];
+            let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).unwrap_or(0);
+            pool.extend_from_slice(bytes[..got].as_chunks().0);
+        }
+        pool.pop()
+    });
+    let id =
+        pooled.map_or_else(uuid::Uuid::new_v4, |bytes| uuid::Builder::from_random_bytes(bytes).into_uuid());
+    MessageId::new(id)
 }
 
 /// What is known of a message whose records are being written: enough to link, to gather and to
@@ -88,7 +104,8 @@ pub(crate) struct Scribe {
     run: u32,
     /// The end of the turn so far: the next message hangs on it.
     end: MessageId,
-    open: HashMap<MessageId, Open>,
+    /// The messages written last, newest at the end.
+    open: VecDeque<(MessageId, Open)>,
     /// Which message a tool call stands in.
     calls: HashMap<String, MessageId>,
     last_answer: Option<MessageId>,
@@ -110,7 +127,7 @@ impl Scribe {
             session: None,
             run: 1,
             end: turn,
-            open: HashMap::new(),
+            open: VecDeque::new(),
             calls: HashMap::new(),
             last_answer: None,
             piece: None,
@@ -157,6 +174,7 @@ impl Scribe {
                 self.assistant(*message, Part::call(id, name, input.clone()), 256);
             }
             Event::ToolResult { message, id, output, error, parent: None } => {
+                self.calls.remove(id);
                 let part = Part::response(id, "", output.as_str(), *error);
                 self.settle();
                 let mut record = self.message(Kind::ToolResult, *message);
@@ -288,14 +306,16 @@ impl Scribe {
         if kind == Kind::Assistant {
             self.last_answer = Some(message);
         }
-        let end = &mut self.end;
-        self.open.entry(message).or_insert_with(|| Open {
-            kind,
-            parent: std::mem::replace(end, message),
-            written: 0,
-            block: None,
-            named: false,
-        })
+        let known = self.open.iter().rposition(|(id, _)| *id == message);
+        let at = known.unwrap_or_else(|| {
+            let parent = std::mem::replace(&mut self.end, message);
+            self.open.push_back((message, Open { kind, parent, written: 0, block: None, named: false }));
+            if self.open.len() > MESSAGES_OPEN {
+                self.open.pop_front();
+            }
+            self.open.len() - 1
+        });
+        &mut self.open[at].1
     }
 
     /// A record of a message; the first one of a message hangs it on the end of the turn.

@@ -3,7 +3,7 @@
 use rejoin_core::plan::Wish;
 use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId};
 
-use crate::pump::Yield;
+use crate::harvest::Yield;
 use crate::scene::Scene;
 use crate::{Order, preflight};
 

@@ -1,85 +1,27 @@
 //! The way of one turn, straight.
 
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rejoin_agents::Answer;
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{
-    Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Question, Reason, Receipt,
-    SCHEMA_VERSION, SessionId, System, TurnId, Usage,
+    Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
+    SCHEMA_VERSION, SessionId, System, TurnId,
 };
-use rejoin_journal::{Lease, LockError, Owner};
+use rejoin_journal::Lease;
 
+use crate::answers::AnswerBox;
 use crate::cancel::CancelWatch;
-use crate::desk::{Batch, Desk};
-use crate::pump::{AnswerBox, Surroundings, Verdict, Yield, pump};
-use crate::queue::{Popped, Queue};
+use crate::desk::Desk;
+use crate::harvest::{Verdict, Yield};
+use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, Ready};
 use crate::scene::{Scene, environment};
-use crate::scribe::{Letterhead, Scribe, new_id, now};
+use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
-use crate::{Engine, Helper, Order, Target, TurnError};
-
-/// Whoever watches a turn.
-pub struct Watcher<'a> {
-    /// Sees every event, in order, on the caller's thread.
-    pub on_event: &'a mut dyn FnMut(&Event),
-    /// Answers questions; without it agents are told that nobody is there.
-    pub on_question: Option<&'a mut dyn FnMut(&Question) -> Answer>,
-    /// Stops the turn from elsewhere.
-    pub cancel: CancelWatch,
-}
-
-/// What a turn came to.
-#[derive(Clone, Debug)]
-pub struct TurnOutcome {
-    text: String,
-    session: Option<SessionId>,
-    receipt: Receipt,
-    diagnostics: Vec<String>,
-}
-
-impl TurnOutcome {
-    /// The answer: the text of the agent's last message.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The agent's own session, if it named one.
-    pub fn session_id(&self) -> Option<&SessionId> {
-        self.session.as_ref()
-    }
-
-    /// Tokens, where the agent tells.
-    pub fn usage(&self) -> Option<Usage> {
-        self.receipt.usage
-    }
-
-    /// US dollars, where the agent tells.
-    pub fn cost(&self) -> Option<f64> {
-        self.receipt.cost
-    }
-
-    /// What was done.
-    pub fn receipt(&self) -> &Receipt {
-        &self.receipt
-    }
-
-    /// How it ended.
-    pub fn outcome(&self) -> &Outcome {
-        &self.receipt.outcome
-    }
-
-    /// Lines of the agent that were not events, the first few of them.
-    pub fn diagnostics(&self) -> &[String] {
-        &self.diagnostics
-    }
-}
-
-/// How many lines that were not events an outcome keeps.
-const DIAGNOSTICS_KEPT: usize = 50;
+use crate::watch::{Watcher, show};
+use crate::{Engine, Helper, Order, Target, TurnError, TurnOutcome};
 
 impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
@@ -145,44 +87,6 @@ impl Engine {
             })
         });
         result.map(|(text, session, receipt)| TurnOutcome { text, session, receipt, diagnostics })
-    }
-
-    /// One writer per conversation.
-    fn lease_conversation(&self, order: &Order) -> Result<Vec<Lease>, TurnError> {
-        match order.target {
-            Target::Existing(id) if order.wish != Wish::Ephemeral => {
-                let what = format!("conversation {}", id.short());
-                Ok(vec![self.lease(&format!("conversation-{id}"), what, order)?])
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// One writer per native session, whichever conversation points at it.
-    fn lease_session(&self, order: &Order, session: Option<&SessionId>) -> Result<Option<Lease>, TurnError> {
-        let Some(session) = session else { return Ok(None) };
-        let what = format!("session {} of {}", session.short(), session.agent());
-        self.lease(&format!("session-{}-{session}", session.agent()), what, order).map(Some)
-    }
-
-    /// A new conversation is leased before it is there, so that nobody comes between.
-    fn lease_name(&self, order: &Order, scene: &Scene) -> Result<Option<Lease>, TurnError> {
-        let what = format!("conversation {}", scene.id.short());
-        self.lease(&format!("conversation-{}", scene.id), what, order).map(Some)
-    }
-
-    fn lease(&self, name: &str, what: String, order: &Order) -> Result<Lease, TurnError> {
-        let owner = Owner {
-            pid: std::process::id(),
-            started: now(),
-            command: "rejoin".into(),
-            what: format!("a turn of {}", order.agent.agent()),
-        };
-        self.locks().acquire(name, &owner, order.wait).map_err(|error| match error {
-            LockError::Busy { owner, .. } => TurnError::Busy { what, owner },
-            LockError::Journal(error) => TurnError::Journal(error),
-            LockError::Name { .. } => TurnError::Usage(error.to_string()),
-        })
     }
 }
 
@@ -337,7 +241,7 @@ impl Turn<'_> {
             match verdict {
                 Verdict::Ended(outcome) => break (outcome, (got, planned), plan, lossy),
                 Verdict::Rejected(words) => {
-                    self.give_up(composed.pin(), &words, desk);
+                    Self::give_up(composed.pin(), &words, desk);
                     if got.active || composed.session().is_none() || self.runs > 1 {
                         let words = format!("it could not resume its session: {words}");
                         let outcome = Outcome::failed(FailureClass::Other, words);
@@ -421,7 +325,7 @@ impl Turn<'_> {
     }
 
     /// A dead id is never kept.
-    fn give_up(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) {
+    fn give_up(pin: Option<&Pin>, words: &str, desk: &mut Desk) {
         let Some(pin) = pin else { return };
         desk.emit(Event::ResumeRejected {
             agent: pin.session.agent().clone(),
@@ -485,34 +389,6 @@ impl Turn<'_> {
         let text = got.answer.text;
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
-    }
-}
-
-/// Hands events to whoever watches, on the caller's thread.
-fn show(
-    events: &Queue<Batch>,
-    answers: &AnswerBox,
-    on_event: &mut dyn FnMut(&Event),
-    mut on_question: Option<&mut dyn FnMut(&Question) -> Answer>,
-    diagnostics: &mut Vec<String>,
-) {
-    loop {
-        let batch = match events.pop(Duration::from_secs(3600)) {
-            Popped::Item(batch) => batch,
-            Popped::Nothing => continue,
-            Popped::Closed => return,
-        };
-        for event in batch.iter() {
-            if let Event::Diagnostic { text, .. } = event
-                && diagnostics.len() < DIAGNOSTICS_KEPT
-            {
-                diagnostics.push(text.clone());
-            }
-            on_event(event);
-            if let (Event::Question(question), Some(answer)) = (event, on_question.as_mut()) {
-                answers.put(question.id.clone(), answer(question));
-            }
-        }
     }
 }
 

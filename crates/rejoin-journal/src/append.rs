@@ -189,8 +189,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_disk_that_is_full_says_so_and_what_to_do() {
+        if !Path::new("/dev/full").exists() {
+            return;
+        }
         let mut appender = FileAppender::open("/dev/full".into()).unwrap();
         let error = appender.append(&[record(), record()]).unwrap_err();
         assert!(matches!(error, JournalError::Append { kept: 0, records: 2, .. }));

@@ -203,3 +203,20 @@ fn read_owner(mut file: &File) -> Option<Owner> {
     file.take(LONGEST_OWNER).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deleted_lock_file_is_not_the_one_that_took_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("turn.lock");
+        let file = File::create(&path).unwrap();
+        assert!(is_same(&file, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_same(&file, &path));
+        let _other = File::create(&path).unwrap();
+        assert!(!is_same(&file, &path));
+    }
+}

@@ -32,9 +32,12 @@ pub struct TurnBuilder<'a> {
     extra_args: Vec<String>,
     limits: Limits,
     wait: Option<Duration>,
-    on_question: Option<Box<dyn FnMut(&Question) -> Answer + 'a>>,
+    on_question: Option<Answerer<'a>>,
     cancel: Option<CancelWatch>,
 }
+
+/// Whoever answers the agent's questions.
+type Answerer<'a> = Box<dyn FnMut(&Question) -> Answer + 'a>;
 
 /// Which conversation was asked for.
 enum Wanted {
@@ -216,7 +219,7 @@ impl<'a> TurnBuilder<'a> {
 }
 
 /// A builder taken apart: what to do, who answers, who stops.
-type Parts<'a> = (&'a Rejoin, Order, Option<Box<dyn FnMut(&Question) -> Answer + 'a>>, Option<CancelWatch>);
+type Parts<'a> = (&'a Rejoin, Order, Option<Answerer<'a>>, Option<CancelWatch>);
 
 impl<'a> TurnBuilder<'a> {
     fn order(self) -> Result<Parts<'a>, Error> {

@@ -2,6 +2,7 @@
 //!
 //! One file per command; [`COMMANDS`] is the list.
 
+mod bench;
 mod caller_env;
 mod install;
 mod loopback;
@@ -21,12 +22,18 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: [Command; 2] = [
+const COMMANDS: [Command; 3] = [
     Command {
         name: "test",
         usage: "test [-- FILTER…]",
         help: "every check and every test, with real agents",
         run: test::run,
+    },
+    Command {
+        name: "bench",
+        usage: "bench [NAME…]",
+        help: "what rejoin costs: overhead, stream, real, conversation",
+        run: bench::run,
     },
     Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
 ];

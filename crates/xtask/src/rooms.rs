@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::workspace;
 
 /// Every crate with the crates of ours it may depend on. A crate that is not here is refused.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("rejoin-core", &[]),
     ("rejoin-agents", &["rejoin-core"]),
     ("rejoin-journal", &["rejoin-core"]),
@@ -28,10 +28,12 @@ const ROOMS: [(&str, &[&str]); 10] = [
             "rejoin",
             "rejoin-flow",
             "rejoin-server",
+            "rejoin-demo",
         ],
     ),
+    ("rejoin-demo", &[]),
     ("rejoin-testkit", &[]),
-    ("xtask", &[]),
+    ("xtask", &["rejoin-testkit"]),
 ];
 
 /// The one crate that everybody may use in tests and nobody elsewhere.

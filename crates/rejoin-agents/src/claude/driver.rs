@@ -179,15 +179,7 @@ impl ClaudeDriver {
         if self.phase == Phase::Silent {
             self.phase = Phase::Begun;
         }
-        if self.session != wire.session_id.as_str() {
-            wire.session_id.as_str().clone_into(&mut self.session);
-            out.push(Step::Emit(Event::Session {
-                agent: Agent::Claude,
-                session: self.session.clone(),
-                model: wire.model.filled().map(str::to_owned),
-                agent_version: wire.claude_code_version.filled().map(str::to_owned),
-            }));
-        }
+        self.note_session(wire, out);
         if let Some(excess) = self.excess(wire) {
             let text = format!(
                 "{excess}, although the turn was limited with --permissions; it was stopped before it began"
@@ -223,7 +215,8 @@ impl ClaudeDriver {
         }
     }
 
-    /// Claude moved to another session. A cut line may hold half an id: only whole ones count.
+    /// Claude names its session, or moved to another one. A cut line may hold half an id: only
+    /// whole ones count.
     fn note_session(&mut self, wire: &Wire<'_>, out: &mut Vec<Step>) {
         let session = wire.session_id.as_str();
         if session != self.session && is_lower_case_uuid(session) {
@@ -231,8 +224,8 @@ impl ClaudeDriver {
             out.push(Step::Emit(Event::Session {
                 agent: Agent::Claude,
                 session: session.to_owned(),
-                model: None,
-                agent_version: None,
+                model: wire.model.filled().map(str::to_owned),
+                agent_version: wire.claude_code_version.filled().map(str::to_owned),
             }));
         }
     }

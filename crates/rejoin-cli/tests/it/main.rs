@@ -1,6 +1,11 @@
 //! Whole commands, as a user runs them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on should stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on should stop"
+)]
 
 mod commands;
 mod failures;

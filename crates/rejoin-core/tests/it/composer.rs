@@ -25,7 +25,13 @@ fn told(number: usize, parts: Vec<(Kind, Part)>) -> Told {
         timestamp: String::new(),
     };
     let messages = parts.into_iter().map(message).collect();
-    Told { id: turn(number), agent: Some(Agent::Claude), state: TurnState::Completed, messages }
+    Told {
+        id: turn(number),
+        agent: Some(Agent::Claude),
+        state: TurnState::Completed,
+        messages,
+        shortened: false,
+    }
 }
 
 fn asked(number: usize, prompt: &str, answer: &str) -> Told {

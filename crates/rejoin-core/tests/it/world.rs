@@ -174,7 +174,7 @@ impl World {
             });
             messages[at].merge(record.message.map(|content| content.parts).unwrap_or_default(), None);
         }
-        Told { id: turn.id, agent: turn.agent.clone(), state: turn.state(), messages }
+        Told { id: turn.id, agent: turn.agent.clone(), state: turn.state(), messages, shortened: false }
     }
 
     // -- the way of one turn -------------------------------------------------------------------

@@ -12,14 +12,14 @@ use super::protocol::Spec;
 pub(super) fn spawn(spec: Spec, stdio: [OwnedFd; 3], die_with_us: bool) -> std::io::Result<Child> {
     let mut argv = spec.argv.into_iter().map(std::ffi::OsString::from_vec);
     let program = argv.next().unwrap_or_default();
-    let [stdin, stdout, stderr] = stdio;
+    let [input, output, errors] = stdio;
     let mut command = Command::new(program);
     command
         .args(argv)
         .current_dir(std::ffi::OsString::from_vec(spec.dir))
-        .stdin(Stdio::from(stdin))
-        .stdout(Stdio::from(stdout))
-        .stderr(Stdio::from(stderr))
+        .stdin(Stdio::from(input))
+        .stdout(Stdio::from(output))
+        .stderr(Stdio::from(errors))
         .process_group(0);
     for name in spec.remove_env {
         command.env_remove(name);

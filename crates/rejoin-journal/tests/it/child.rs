@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{FileStore, Home, JournalError, Locks, Owner, Store};
+use rejoin_journal::{FileStore, Home, JournalError, Locks, Owner, Store, load};
 
 use crate::support::{conversation, first, info, user};
 
@@ -13,12 +13,22 @@ const HOME: &str = "REJOIN_JOURNAL_TEST_HOME";
 
 /// A process that plays a role, after a line of shell has set the scene.
 pub(crate) fn child(scene: &str, role: &str, home: &Path) -> Command {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{scene}; exec \"$0\" \"$@\""));
-    command.arg(std::env::current_exe().unwrap());
-    command.args(["--exact", "child::plays_its_role", "--nocapture", "--test-threads=1"]);
-    command.env(ROLE, role).env(HOME, home);
-    command
+    behind(Command::new("sh"), scene, role, home)
+}
+
+/// The same in a mount namespace of its own, where the system allows that.
+pub(crate) fn child_with_own_mounts(scene: &str, role: &str, home: &Path) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh"]);
+    behind(command, scene, role, home)
+}
+
+fn behind(mut shell: Command, scene: &str, role: &str, home: &Path) -> Command {
+    shell.arg("-c").arg(format!("{scene}; exec \"$0\" \"$@\""));
+    shell.arg(std::env::current_exe().unwrap());
+    shell.args(["--exact", "child::plays_its_role", "--nocapture", "--test-threads=1"]);
+    shell.env(ROLE, role).env(HOME, home);
+    shell
 }
 
 /// Not a test of its own: what [`child`] runs.
@@ -32,9 +42,7 @@ fn plays_its_role() {
         ("append", number) => append(home, number.parse().unwrap()),
         ("fill", "") => fill(home),
         ("hold", name) => hold(home, name),
-        ("open", "") => {
-            Home::open(home).unwrap();
-        }
+        ("only-read", "") => read_only(home),
         _ => panic!("no such role: {role}"),
     }
 }
@@ -69,26 +77,54 @@ pub(crate) fn write_batches(store: &dyn Store, id: ConversationId, writer: u128)
 
 pub(crate) const BATCHES: u128 = 60;
 
-/// Writes until the disk is full, and says how far it came.
+/// Writes until the disk is full, says how far it came, and goes on when there is space again.
 fn fill(home: &Path) {
     let store = FileStore::new(home.join("projects"));
     let id = conversation(0);
     let mut appender = store.appender(id).unwrap();
     let text = "x".repeat(700);
-    for batch in 0.. {
-        let number = 1 + batch * 3;
-        let records: Vec<_> = (number..number + 3).map(|number| user(id, number, None, &text)).collect();
+    let mut batches = (0..).map(|batch| -> Vec<_> {
+        (1 + batch * 3..4 + batch * 3).map(|number| user(id, number, None, &text)).collect()
+    });
+    let mut acknowledged = 0;
+    let (rest, error) = loop {
+        let records = batches.next().unwrap();
         match appender.append(&records) {
-            Ok(()) => {}
+            Ok(()) => acknowledged += 3,
             Err(JournalError::Append { kept, records: 3, cause, .. }) => {
                 assert_eq!(cause.kind(), std::io::ErrorKind::FileTooLarge);
-                let again = appender.append(&records[kept..]).unwrap_err();
-                println!("acknowledged {} kept {kept}", batch * 3);
-                println!("error {again}");
-                return;
+                break (records[kept..].to_vec(), appender.append(&records[kept..]).unwrap_err());
             }
             Err(error) => panic!("{error}"),
         }
+    };
+    println!("\nacknowledged {acknowledged}, left {}", rest.len());
+    println!("error {error}");
+
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+    let unlimited = rustix::process::Rlimit { current: limit.maximum, ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Fsize, unlimited).unwrap();
+    let full = std::fs::copy(store.path(id).unwrap(), home.join("full.jsonl")).unwrap();
+    assert!(full > 10_000);
+    appender.append(&rest).unwrap();
+    appender.append(&[user(id, 999_999, None, "space again")]).unwrap();
+}
+
+/// Everything that needs no writing works; the rest says why it does not.
+fn read_only(home: &Path) {
+    let home = Home::open(home).unwrap();
+    let (store, id) = (home.store(), conversation(0));
+    assert_eq!(store.list(None).unwrap().len(), 1);
+    assert_eq!(load(&store, id).unwrap().conversation.tree.turns().len(), 1);
+    assert_eq!(home.locks().holder("home").unwrap(), None);
+    let refused = [
+        store.appender(id).err().unwrap().to_string(),
+        store.create(conversation(1), &info("/new")).unwrap_err().to_string(),
+        home.locks().acquire("turn", &Owner::default(), None).unwrap_err().to_string(),
+    ];
+    for error in refused {
+        assert!(error.contains("read-only: mount it writable, or set REJOIN_HOME"), "{error}");
+        assert!(error.contains(&*home.root().to_string_lossy()), "{error}");
     }
 }
 

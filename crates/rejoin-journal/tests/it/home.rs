@@ -30,7 +30,10 @@ fn a_damaged_id_is_told_and_never_replaced() {
 
 #[test]
 fn a_relative_home_does_not_move_with_the_process() {
-    let directory = tempfile::tempdir_in(".").unwrap();
-    let name = directory.path().file_name().unwrap();
-    assert!(Home::open(name).unwrap().root().is_absolute());
+    let directory = tempfile::tempdir().unwrap();
+    let up = "../".repeat(std::env::current_dir().unwrap().components().count());
+    let relative = format!("{up}{}", directory.path().strip_prefix("/").unwrap().display());
+    let home = Home::open(relative).unwrap();
+    assert!(home.root().is_absolute());
+    assert!(directory.path().join("home-id").exists());
 }

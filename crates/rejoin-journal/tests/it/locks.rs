@@ -57,7 +57,7 @@ fn waiting_ends_when_the_lock_is_free() {
             drop(lease);
         });
         let begun = Instant::now();
-        let lease = locks.acquire("turn", &owner("second"), Some(Duration::from_secs(60))).unwrap();
+        let lease = locks.acquire("turn", &owner("second"), Some(Duration::from_mins(1))).unwrap();
         assert!(begun.elapsed() >= Duration::from_millis(250));
         assert_eq!(locks.holder("turn").unwrap(), Some(owner("second")));
         drop(lease);
@@ -150,8 +150,8 @@ fn never_two_holders_even_if_somebody_deletes_free_lock_files() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..50 {
-                    let lease = locks.acquire("turn", &owner("a"), Some(Duration::from_secs(60))).unwrap();
+                for _ in 0..20 {
+                    let lease = locks.acquire("turn", &owner("a"), Some(Duration::from_mins(1))).unwrap();
                     assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                     std::thread::yield_now();
                     inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);

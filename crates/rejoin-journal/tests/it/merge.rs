@@ -114,6 +114,22 @@ fn a_record_that_cannot_be_read_leaves_a_visible_mark() {
 }
 
 #[test]
+fn arguments_nested_too_deep_to_be_parsed_leave_a_mark() {
+    let disk = Disk::new();
+    let id = disk.id;
+    let deep = (0..200).fold(json!(1), |value, _| json!([value]));
+    let call = Record {
+        message: Some(Content::model(vec![Part::call("c", "tool", deep)])),
+        ..record(id, 2, Some(1), Kind::Assistant)
+    };
+    disk.append(&[user(id, 1, None, "q"), call, assistant(id, 2, 1, " after")]);
+    let Merged { messages, problems, .. } = merged(&disk, 1, usize::MAX);
+    let text = messages[1].text();
+    assert!(text.contains("could not be read by rejoin") && text.ends_with(" after"), "{text}");
+    assert_eq!(problems.count, 1);
+}
+
+#[test]
 fn fields_and_parts_of_a_newer_version_do_not_hide_a_message() {
     let disk = Disk::new();
     disk.smear(

@@ -1,1 +1,43 @@
-//! (being written)
+//! rejoin on the real Claude Code and the real Codex, against the scripted model.
+//!
+//! Every scenario is one function that tells a story about an agent; [`on_both!`] makes one test of it
+//! for each of them, so that a mistake in one agent's file turns exactly its own tests red.
+
+/// One test for each agent: `real::<theme>::<scenario>::claude` and `…::codex`.
+macro_rules! on_both {
+    ($($scenario:ident),+ $(,)?) => {$(
+        mod $scenario {
+            #[test]
+            fn claude() {
+                crate::real::stage::play(crate::real::stage::Who::Claude, super::$scenario);
+            }
+
+            #[test]
+            fn codex() {
+                crate::real::stage::play(crate::real::stage::Who::Codex, super::$scenario);
+            }
+        }
+    )+};
+}
+
+mod agents;
+mod bare;
+mod directories;
+mod ephemeral;
+mod failures;
+mod handover;
+mod kills;
+mod lost;
+mod options;
+mod output;
+mod permissions;
+mod processes;
+mod prompts;
+mod resume;
+mod running;
+mod stage;
+mod together;
+mod tools;
+mod turn;
+mod usage;
+mod zz_probe;

@@ -1,0 +1,283 @@
+//! What Codex's lines mean.
+
+use std::collections::HashSet;
+
+use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
+
+use super::failure;
+use super::wire::{Item, Wire};
+use crate::driver::{diagnostic, ended_saying};
+use crate::session_id::is_lower_case_uuid;
+use crate::{Driver, Exit, IdSource, Line, Step, truncated};
+
+/// How far the turn has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Silent,
+    Named,
+    Begun,
+    Over,
+}
+
+pub(super) struct CodexDriver {
+    prompt: Vec<u8>,
+    resumed: bool,
+    stores: bool,
+    total_before: Usage,
+    ids: IdSource,
+    phase: Phase,
+    thread: String,
+    /// The message of the current step: thinking and the text it leads to are one.
+    current: Option<Current>,
+    /// Calls whose beginning was seen.
+    begun: HashSet<String>,
+    /// An error that is the last word if the turn fails now, and else a retry.
+    error: Option<String>,
+    last_retry: String,
+    interrupted: bool,
+}
+
+struct Current {
+    id: MessageId,
+    streamed: usize,
+}
+
+impl CodexDriver {
+    pub(super) fn new(prompt: &str, resumed: bool, stores: bool, total_before: Usage, ids: IdSource) -> Self {
+        Self {
+            prompt: prompt.as_bytes().to_vec(),
+            resumed,
+            stores,
+            total_before,
+            ids,
+            phase: Phase::Silent,
+            thread: String::new(),
+            current: None,
+            begun: HashSet::new(),
+            error: None,
+            last_retry: String::new(),
+            interrupted: false,
+        }
+    }
+
+    fn current(&mut self) -> &mut Current {
+        let ids = &mut self.ids;
+        self.current.get_or_insert_with(|| Current { id: ids(), streamed: 0 })
+    }
+
+    /// Says whether the line was understood.
+    fn event(&mut self, wire: Wire<'_>, out: &mut Vec<Step>) -> bool {
+        let kind = wire.kind.as_str();
+        if kind != "turn.failed" {
+            self.error_was_a_retry(out);
+        }
+        match kind {
+            "thread.started" => {
+                if !is_lower_case_uuid(wire.thread_id.as_str()) {
+                    return false;
+                }
+                self.phase = Phase::Named;
+                self.thread = wire.thread_id.into_string();
+                self.name(None, out);
+            }
+            // Older versions: another kind of id, and the model.
+            "session.created" if self.phase != Phase::Silent => self.name(wire.model.into_filled(), out),
+            "turn.started" => {
+                self.phase = Phase::Begun;
+                if self.stores {
+                    out.push(Step::Stored);
+                }
+            }
+            "message.output_text.delta" => {
+                let text = wire.delta.into_string();
+                let current = self.current();
+                let (message, offset) = (current.id, current.streamed);
+                current.streamed += text.len();
+                out.push(Step::Emit(Event::TextDelta { message, offset, text }));
+            }
+            "item.started" => return wire.item.0.is_some_and(|item| self.item_started(item, out)),
+            "item.completed" => return wire.item.0.is_some_and(|item| self.item_completed(item, out)),
+            "item.updated" | "session.created" => {}
+            "error" => self.error_line(wire.message.into_string(), out),
+            "turn.completed" => {
+                if let Some(tokens) = wire.usage.0 {
+                    let total = Usage::from(tokens);
+                    out.push(Step::Total(total));
+                    out.push(Step::Emit(Event::Usage { usage: total.since(self.total_before), cost: None }));
+                }
+                self.end(Outcome::Completed, out);
+            }
+            "turn.failed" => {
+                let words = wire.error.0.map(|error| error.message.into_string()).unwrap_or_default();
+                self.failed(words, out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn name(&mut self, model: Option<String>, out: &mut Vec<Step>) {
+        out.push(Step::Emit(Event::Session {
+            agent: Agent::Codex,
+            session: self.thread.clone(),
+            model,
+            agent_version: None,
+        }));
+    }
+
+    fn item_started(&mut self, item: Item<'_>, out: &mut Vec<Step>) -> bool {
+        let Some(name) = item.tool() else {
+            return matches!(item.kind.as_str(), "agent_message" | "assistant_message" | "reasoning");
+        };
+        let input = item.input();
+        let id = item.id.into_string();
+        self.begun.insert(id.clone());
+        let message = self.current().id;
+        out.push(Step::Emit(Event::ToolUse { message, id, name, input, parent: None }));
+        true
+    }
+
+    fn item_completed(&mut self, item: Item<'_>, out: &mut Vec<Step>) -> bool {
+        match item.kind.as_str() {
+            "agent_message" | "assistant_message" => {
+                let message = self.current().id;
+                self.current = None;
+                out.push(Step::Emit(Event::Message {
+                    message,
+                    offset: 0,
+                    text: item.text.into_string(),
+                    model: None,
+                    native: item.id.into_filled(),
+                }));
+            }
+            "reasoning" => {
+                let message = self.current().id;
+                out.push(Step::Emit(Event::Thinking { message, text: item.text.into_string() }));
+            }
+            "error" => {
+                let text = item.message.into_string();
+                out.push(Step::Emit(Event::Warning { code: "codex".into(), text }));
+            }
+            kind if kind.ends_with("compaction") => {
+                out.push(Step::Emit(Event::Compaction { text: item.text.into_string() }));
+            }
+            _ => {
+                let Some(name) = item.tool() else {
+                    return false;
+                };
+                let id = item.id.as_str().to_owned();
+                if !self.begun.remove(&id) {
+                    let (message, input) = (self.current().id, item.input());
+                    out.push(Step::Emit(Event::ToolUse {
+                        message,
+                        id: id.clone(),
+                        name,
+                        input,
+                        parent: None,
+                    }));
+                }
+                self.current = None;
+                let (output, error) = item.output();
+                let message = (self.ids)();
+                out.push(Step::Emit(Event::ToolResult { message, id, output, error, parent: None }));
+            }
+        }
+        true
+    }
+
+    /// An error is a retry, or the last word before the turn fails: the next line tells.
+    fn error_line(&mut self, words: String, out: &mut Vec<Step>) {
+        if words.starts_with("Reconnecting") {
+            self.retry(words, out);
+        } else {
+            self.error = Some(words);
+        }
+    }
+
+    fn error_was_a_retry(&mut self, out: &mut Vec<Step>) {
+        if let Some(words) = self.error.take() {
+            self.retry(words, out);
+        }
+    }
+
+    /// Some retries go on for ever in the same words: once is enough.
+    fn retry(&mut self, words: String, out: &mut Vec<Step>) {
+        if self.last_retry != words {
+            self.last_retry.clone_from(&words);
+            out.push(Step::Emit(Event::Warning { code: "retry".into(), text: words }));
+        }
+    }
+
+    fn failed(&mut self, words: String, out: &mut Vec<Step>) {
+        let error = self.error.take();
+        let words = if words.is_empty() { error.unwrap_or_default() } else { words };
+        let outcome = if self.interrupted {
+            Outcome::Cancelled
+        } else {
+            Outcome::failed(failure::classify(&words, FailureClass::Other), failure::readable(&words))
+        };
+        self.end(outcome, out);
+    }
+
+    fn end(&mut self, outcome: Outcome, out: &mut Vec<Step>) {
+        self.phase = Phase::Over;
+        out.push(Step::Ended(outcome));
+    }
+
+    /// The process ended without a word about the turn on its output.
+    fn unsaid(&mut self, exit: &Exit<'_>) -> Outcome {
+        if self.interrupted {
+            return Outcome::Cancelled;
+        }
+        if let Some(words) = self.error.take() {
+            return Outcome::failed(
+                failure::classify(&words, FailureClass::NoResult),
+                failure::readable(&words),
+            );
+        }
+        let refused = self.phase != Phase::Begun && exit.code.is_some_and(|code| code != 0);
+        let words = failure::last_words(exit.stderr);
+        if let Some(words) = words.filter(|_| refused) {
+            return Outcome::failed(failure::classify(words, FailureClass::Launch), failure::readable(words));
+        }
+        let class = if refused { FailureClass::Launch } else { FailureClass::NoResult };
+        let retry = Some(self.last_retry.as_str()).filter(|retry| !retry.is_empty());
+        Outcome::failed(class, ended_saying("Codex", exit, words.or(retry)))
+    }
+}
+
+impl Driver for CodexDriver {
+    fn start(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::Write(std::mem::take(&mut self.prompt)));
+        out.push(Step::CloseStdin);
+    }
+
+    fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
+        if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let text = truncated::text(line);
+        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
+        if !understood {
+            out.push(diagnostic(line));
+        }
+    }
+
+    fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        if self.resumed && self.phase == Phase::Silent && failure::is_rejection(exit.stderr) {
+            self.phase = Phase::Over;
+            let words = failure::last_words(exit.stderr).unwrap_or_default().to_owned();
+            out.push(Step::Rejected(words));
+            return;
+        }
+        let outcome = self.unsaid(exit);
+        self.end(outcome, out);
+    }
+
+    fn interrupt(&mut self, _out: &mut Vec<Step>) {
+        self.interrupted = true;
+    }
+}

@@ -1,0 +1,160 @@
+//! How a turn of Codex is launched.
+
+use std::ffi::OsString;
+
+use rejoin_core::Permissions;
+
+use super::driver::CodexDriver;
+use super::trust;
+use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::{Capabilities, Launch, Refusal, Request, checks};
+
+const NAME: &str = "codex";
+/// Beyond this Codex names a session, refuses the prompt, and cannot resume that session.
+const LONGEST_PROMPT: usize = 1 << 20;
+
+pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
+    let prompt = request.composed.prompt();
+    checks::prompt(prompt)?;
+    let length = prompt.chars().count();
+    if length > LONGEST_PROMPT {
+        return Err(Refusal::Unsupported(format!(
+            "the prompt is {length} characters long and codex reads at most {LONGEST_PROMPT}: put the long part into \
+             a file and name it"
+        )));
+    }
+    if request.system_prompt.or(request.append_system_prompt).is_some() {
+        return Err(Refusal::Unsupported("codex takes no instructions by argument".into()));
+    }
+    let session = request.composed.session();
+    if session.is_some() && !request.capabilities.resume {
+        return Err(Refusal::Unsupported("this codex has no `exec resume`; update codex".into()));
+    }
+    if request.ephemeral && !request.capabilities.ephemeral {
+        return Err(Refusal::Unsupported(
+            "this codex cannot run without storing the session (its help has no --ephemeral); update codex"
+                .into(),
+        ));
+    }
+    if request.ephemeral && session.is_some() {
+        // Codex accepts the flag, and stores the turn all the same.
+        return Err(Refusal::Unsupported("codex cannot resume a session without adding to it".into()));
+    }
+    let (before, after) = extra_args(request.extra_args, session.is_some(), request.capabilities)?;
+
+    let mut warnings = Vec::new();
+    let mut args: Vec<OsString> = vec!["exec".into()];
+    args.extend(before);
+    for setting in settings(&request, &mut warnings) {
+        args.extend(["-c".into(), setting.into()]);
+    }
+    if session.is_some() {
+        args.push("resume".into());
+    }
+    args.extend(after);
+    args.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
+    if let Some(model) = request.model {
+        args.push(format!("--model={}", checks::model(model)?).into());
+    }
+    if request.ephemeral {
+        args.push("--ephemeral".into());
+    }
+    args.extend(session.map(|session| OsString::from(session.as_str())));
+    args.push("-".into());
+
+    let driver =
+        CodexDriver::new(prompt, session.is_some(), !request.ephemeral, request.total_before, request.ids);
+    Ok(Launch { args, env: Vec::new(), warnings, driver: Box::new(driver) })
+}
+
+/// What is set for this run only.
+fn settings(request: &Request<'_>, warnings: &mut Vec<String>) -> Vec<String> {
+    let sandbox = match request.permissions {
+        Permissions::Agent => return Vec::new(),
+        Permissions::Read => "read-only",
+        Permissions::Edit => "workspace-write",
+        Permissions::Full => "danger-full-access",
+    };
+    let mut settings = vec![format!("sandbox_mode=\"{sandbox}\"")];
+    let config = trust::configuration(request.store);
+    if request.permissions != Permissions::Full && trust::has_servers(&config) {
+        warnings.push("the MCP servers in your Codex configuration run outside of its sandbox".to_owned());
+    }
+    // Only a new session that may write touches the user's configuration.
+    let writes = request.permissions != Permissions::Read;
+    if writes && request.composed.session().is_none() {
+        if request.dir.to_str().is_none() {
+            warnings.push("Codex will note this directory as trusted in its configuration".to_owned());
+        }
+        settings.extend(trust::unchanged(&config, request.dir));
+    }
+    settings
+}
+
+const SYNTAX: Syntax = Syntax {
+    switches: &[
+        "--strict-config",
+        "--oss",
+        "--ignore-user-config",
+        "--ignore-rules",
+        "--dangerously-bypass-hook-trust",
+        "--skip-git-repo-check",
+    ],
+    short_with_value: &['c', 'i', 'm', 'p', 's', 'C', 'o', 'a'],
+};
+/// Parts of names and of settings that are about permissions.
+const PERMISSIONS: &[&str] =
+    &["dangerous", "yolo", "sandbox", "approv", "full-auto", "permission", "--add-dir", "trust"];
+const RESERVED: &[&str] = &[
+    "--json",
+    "--experimental-json",
+    "--ephemeral",
+    "--last",
+    "--all",
+    "--cd",
+    "--worktree",
+    "--help",
+    "--version",
+    "--color",
+    "--thread-source",
+];
+
+/// Checks the user's arguments and puts each where Codex accepts it: those that `exec resume` has
+/// behind it, the others before.
+fn extra_args(
+    args: &[String],
+    resumes: bool,
+    capabilities: &Capabilities,
+) -> Result<(Vec<OsString>, Vec<OsString>), Refusal> {
+    extra_args::check(NAME, args, SYNTAX, |Flag { name, value }| {
+        let is_setting = matches!(name, "-c" | "--config");
+        let setting = value.filter(|_| is_setting).unwrap_or_default();
+        let key = setting.split('=').next().unwrap_or_default();
+        let about = |text: &str| PERMISSIONS.iter().any(|part| text.contains(part));
+        if about(name)
+            || about(key)
+            || key.trim_start().starts_with("projects")
+            || ["-s", "-a"].contains(&name)
+        {
+            return Err(permission_flag(
+                NAME,
+                &if is_setting { format!("{name} {key}") } else { name.to_owned() },
+            ));
+        }
+        if RESERVED.contains(&name) || ["-C", "-h", "-V"].contains(&name) {
+            return Err(reserved_flag(NAME, name));
+        }
+        Ok(())
+    })?;
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut behind = false;
+    for arg in args {
+        if arg.starts_with('-') {
+            let name = if arg.starts_with("--") { arg.split('=').next() } else { arg.get(..2) };
+            let name = name.unwrap_or(arg);
+            behind = resumes && capabilities.has(&format!("resume {name}"));
+        }
+        if behind { &mut after } else { &mut before }.push(OsString::from(arg));
+    }
+    Ok((before, after))
+}

@@ -1,0 +1,107 @@
+//! Codex CLI: the command `codex`.
+
+mod driver;
+mod failure;
+mod launch;
+mod store;
+mod trust;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
+
+use crate::session_id::lower_case_uuid;
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+
+/// Codex CLI.
+pub(crate) struct Codex;
+
+impl Definition for Codex {
+    fn agent(&self) -> Agent {
+        Agent::Codex
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex CLI"
+    }
+
+    fn command(&self) -> &'static str {
+        "codex"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "npm install -g @openai/codex"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[&["--version"], &["exec", "--help"], &["exec", "resume", "--help"]]
+    }
+
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
+        // "codex-cli 0.166.0"
+        let line = help::version_line(answers.first()).unwrap_or_default();
+        let (product, version) = line.rsplit_once(' ').unwrap_or((line, ""));
+        // A word Codex does not know is a prompt to it, and its help that of the whole program:
+        // only the usage tells whether a command exists.
+        let about = |at: usize, command: &str| answers.get(at).filter(|answer| is_help_of(answer, command));
+        let exec = about(1, "exec");
+        let resume = about(2, "exec resume");
+        let mut flags = help::flags_of(exec);
+        flags.extend(help::flags_of(resume).into_iter().map(|flag| format!("resume {flag}")));
+        Capabilities {
+            product: product.to_owned(),
+            version: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            resume: resume.is_some(),
+            fork: exec.is_some_and(|answer| {
+                answer.stdout.lines().any(|line| line.trim_start().starts_with("fork "))
+            }),
+            ephemeral: flags.contains("--ephemeral"),
+            choose_id: false,
+            ask: false,
+            flags,
+        }
+    }
+
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let named = env("CODEX_HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        named.or_else(|| {
+            env("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".codex"))
+        })
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        nesting::MARKERS
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        lower_case_uuid(Agent::Codex, text)
+    }
+
+    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
+        None
+    }
+
+    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
+        false
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        launch::launch(request)
+    }
+
+    fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
+        store::find(store, session)
+    }
+
+    fn stored_total(&self, session_file: &Path) -> Option<Usage> {
+        store::total(session_file)
+    }
+}
+
+fn is_help_of(answer: &ProbeAnswer, command: &str) -> bool {
+    let usage = answer.stdout.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
+    let words = usage.into_iter().flat_map(|usage| usage.split_whitespace().skip(1));
+    answer.answered && words.take_while(|word| !word.starts_with('[')).eq(command.split(' '))
+}

@@ -1,0 +1,100 @@
+//! Keeping a turn from changing the user's configuration.
+//!
+//! A new session that may write makes Codex note the project as trusted in the user's
+//! `config.toml`: from then on every session there may write, and the project's own configuration
+//! is obeyed. A project whose trust is settled is left alone, so for the time of the run it is
+//! settled by argument: as not trusted, which it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The argument (for `-c`) that keeps a project as it is; `None` if the user has settled it.
+pub(super) fn unchanged(config: &str, dir: &Path) -> Option<String> {
+    if places(dir).iter().any(|place| mentions(config, place)) {
+        return None;
+    }
+    Some(format!("projects={{{}={{trust_level=\"untrusted\"}}}}", quoted(dir.to_str()?)))
+}
+
+/// Whether the user's configuration starts servers of its own: they run outside of the sandbox.
+pub(super) fn has_servers(config: &str) -> bool {
+    config.lines().any(|line| line.trim_start().starts_with("[mcp_servers"))
+}
+
+/// The user's configuration; what cannot be read says nothing.
+pub(super) fn configuration(store: Option<&Path>) -> String {
+    store.and_then(|store| fs::read_to_string(store.join("config.toml")).ok()).unwrap_or_default()
+}
+
+/// Where Codex looks for the trust of a directory: itself, the root of its work tree, and the root
+/// of the repository that work tree belongs to.
+fn places(dir: &Path) -> Vec<PathBuf> {
+    let mut places = vec![dir.to_owned()];
+    let Some(root) = dir.ancestors().find(|place| place.join(".git").exists()) else {
+        return places;
+    };
+    places.push(root.to_owned());
+    // In a linked work tree `.git` is a file: "gitdir: <repository>/.git/worktrees/<name>".
+    if let Ok(link) = fs::read_to_string(root.join(".git"))
+        && let Some(target) = link.strip_prefix("gitdir:")
+    {
+        let target = root.join(target.trim());
+        let repository =
+            target.ancestors().find(|place| place.file_name().is_some_and(|name| name == ".git"));
+        places.extend(repository.and_then(Path::parent).map(Path::to_owned));
+    }
+    places
+}
+
+fn mentions(config: &str, place: &Path) -> bool {
+    let Some(place) = place.to_str() else {
+        return false;
+    };
+    let (basic, literal) = (quoted(place), format!("'{place}'"));
+    config.lines().any(|line| line.contains("projects") && (line.contains(&basic) || line.contains(&literal)))
+}
+
+/// As a TOML basic string.
+fn quoted(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settled_project_is_left_alone() {
+        let dir = Path::new("/x/my \"app\"");
+        let argument = unchanged("model = \"m\"\n", dir).unwrap();
+        assert_eq!(argument, r#"projects={"/x/my \"app\""={trust_level="untrusted"}}"#);
+        assert_eq!(unchanged("[projects.\"/x/my \\\"app\\\"\"]\ntrust_level = \"trusted\"\n", dir), None);
+        assert_eq!(unchanged("[projects.'/x']\n", Path::new("/x")), None);
+        assert!(unchanged("[projects.\"/x\"]\n", Path::new("/x/y")).is_some());
+    }
+
+    #[test]
+    fn a_linked_work_tree_shares_the_trust_of_its_repository() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path();
+        fs::create_dir_all(root.join("main/.git/worktrees/side")).unwrap();
+        fs::create_dir_all(root.join("side/deep")).unwrap();
+        let link = format!("gitdir: {}\n", root.join("main/.git/worktrees/side").display());
+        fs::write(root.join("side/.git"), link).unwrap();
+        let config = format!("[projects.\"{}\"]\n", root.join("main").display());
+        assert_eq!(unchanged(&config, &root.join("side/deep")), None);
+        assert!(unchanged(&config, &root.join("other")).is_some());
+    }
+}

@@ -1,0 +1,17 @@
+//! The agents' tests, in one binary: recordings of the real programs, and what never happens to them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+mod arguments;
+mod claude;
+mod codex;
+mod cuts;
+mod demo;
+mod garbage;
+mod huge;
+mod learned;
+mod recording;
+mod refused;
+mod requests;
+mod speed;
+mod stores;

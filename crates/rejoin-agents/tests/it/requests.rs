@@ -1,0 +1,205 @@
+//! Requests as the engine would make them.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use rejoin_agents::{
+    Capabilities, Definition, Driver, IdSource, Launch, ProbeAnswer, Refusal, Request, find,
+};
+use rejoin_core::compose::{Composed, Wording, compose};
+use rejoin_core::{
+    Agent, Mark, MessageId, Permissions, Pin, PinState, Plan, Reason, Scope, SessionId, Usage,
+};
+use uuid::Uuid;
+
+use crate::recording::directory;
+
+pub(crate) const CLAUDE_SESSION: &str = "766fde6e-0724-4c4c-bed4-a8c19bfcc35e";
+pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
+
+pub(crate) fn definition(agent: &Agent) -> &'static dyn Definition {
+    find(agent).unwrap()
+}
+
+fn answer(stdout: &str) -> ProbeAnswer {
+    ProbeAnswer { answered: true, stdout: stdout.to_owned(), stderr: String::new() }
+}
+
+fn help(agent: &str, name: &str) -> ProbeAnswer {
+    answer(&std::fs::read_to_string(directory(agent).join(format!("{name}.help.txt"))).unwrap())
+}
+
+/// What the recorded versions say about themselves.
+pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
+    let answers = match agent.as_str() {
+        "claude" => vec![answer("2.1.197 (Claude Code)\n"), help("claude", "claude")],
+        "codex" => {
+            vec![
+                answer("codex-cli 0.166.0\n"),
+                help("codex", "codex_exec"),
+                help("codex", "codex_exec_resume"),
+            ]
+        }
+        _ => Vec::new(),
+    };
+    definition(agent).learn(&answers)
+}
+
+/// The answer of a program to `<command> exec <unknown word> --help`.
+pub(crate) fn root_help() -> ProbeAnswer {
+    help("codex", "codex_proto")
+}
+
+fn numbered() -> IdSource {
+    let mut number = 0;
+    Box::new(move || {
+        number += 1;
+        MessageId::new(Uuid::from_u128(number))
+    })
+}
+
+/// A request in the making; the defaults are a first turn with nothing special.
+pub(crate) struct Asked {
+    pub(crate) agent: Agent,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) prompt: String,
+    pub(crate) resume: Option<String>,
+    pub(crate) new_session: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) permissions: Permissions,
+    pub(crate) system_prompt: Option<String>,
+    pub(crate) append_system_prompt: Option<String>,
+    pub(crate) extra_args: Vec<String>,
+    pub(crate) ephemeral: bool,
+    pub(crate) dir: String,
+    pub(crate) store: Option<String>,
+    pub(crate) can_ask: bool,
+    pub(crate) total_before: Usage,
+}
+
+impl Asked {
+    pub(crate) fn of(agent: Agent) -> Self {
+        Self {
+            capabilities: capabilities(&agent),
+            agent,
+            prompt: "hello".into(),
+            resume: None,
+            new_session: None,
+            model: None,
+            permissions: Permissions::Agent,
+            system_prompt: None,
+            append_system_prompt: None,
+            extra_args: Vec::new(),
+            ephemeral: false,
+            dir: "/home/dev/proj".into(),
+            store: Some("/home/dev/.store".into()),
+            can_ask: false,
+            total_before: Usage::default(),
+        }
+    }
+
+    pub(crate) fn claude() -> Self {
+        Self::of(Agent::Claude)
+    }
+
+    pub(crate) fn codex() -> Self {
+        Self::of(Agent::Codex)
+    }
+
+    pub(crate) fn resuming(mut self, session: &str) -> Self {
+        self.resume = Some(session.to_owned());
+        self
+    }
+
+    pub(crate) fn level(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    pub(crate) fn extra(mut self, args: &[&str]) -> Self {
+        self.extra_args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        self
+    }
+
+    pub(crate) fn prompt(mut self, prompt: &str) -> Self {
+        prompt.clone_into(&mut self.prompt);
+        self
+    }
+
+    fn composed(&self) -> Composed {
+        let plan = match &self.resume {
+            None => Plan::Fresh { why: Reason::FirstTurn, history: Vec::new() },
+            Some(session) => Plan::Resume { pin: Box::new(self.pin(session)), catch_up: Vec::new() },
+        };
+        let wording = Wording {
+            told: Vec::new(),
+            prompt: &self.prompt,
+            instructions: None,
+            after_cut: false,
+            budget: usize::MAX,
+        };
+        compose(plan, &wording, || "key".to_owned())
+    }
+
+    fn pin(&self, session: &str) -> Pin {
+        Pin {
+            session: definition(&self.agent).session_id(session).unwrap(),
+            scope: Scope::Shared,
+            dir: self.dir.clone(),
+            store: String::new(),
+            product: String::new(),
+            home: String::new(),
+            state: PinState::Live,
+            seen: Mark::EMPTY,
+            exposed: Mark::EMPTY,
+            witness: None,
+            lossy: false,
+            total: None,
+            failing: None,
+        }
+    }
+
+    pub(crate) fn launch(&self) -> Result<Launch, Refusal> {
+        let definition = definition(&self.agent);
+        let new_session: Option<SessionId> =
+            self.new_session.as_ref().map(|session| definition.session_id(session).unwrap());
+        definition.launch(Request {
+            composed: &self.composed(),
+            new_session: new_session.as_ref(),
+            capabilities: &self.capabilities,
+            model: self.model.as_deref(),
+            permissions: self.permissions,
+            system_prompt: self.system_prompt.as_deref(),
+            append_system_prompt: self.append_system_prompt.as_deref(),
+            extra_args: &self.extra_args,
+            ephemeral: self.ephemeral,
+            dir: Path::new(&self.dir),
+            store: self.store.as_ref().map(Path::new),
+            can_ask: self.can_ask,
+            total_before: self.total_before,
+            ids: numbered(),
+        })
+    }
+
+    pub(crate) fn driver(&self) -> Box<dyn Driver> {
+        self.launch().unwrap().driver
+    }
+
+    /// The arguments as they would be typed.
+    pub(crate) fn args(&self) -> String {
+        let launch = self.launch().unwrap();
+        let args = launch.args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        let mut text = args.collect::<Vec<_>>().join(" ");
+        for warning in launch.warnings {
+            text += &format!("\nwarning: {warning}");
+        }
+        text
+    }
+
+    pub(crate) fn refusal(&self) -> Refusal {
+        match self.launch() {
+            Ok(launch) => panic!("not refused: {:?}", launch.args),
+            Err(refusal) => refusal,
+        }
+    }
+}

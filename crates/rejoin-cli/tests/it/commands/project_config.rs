@@ -1,0 +1,101 @@
+//! `.rejoin.toml` in a project: it may choose among what the user allows, nothing else.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+fn argv(bench: &Bench, args: &[&str]) -> Vec<String> {
+    let said = bench.rejoin(&["run", "--dry-run", "-o", "json", "hello"]).with(args).done();
+    let words = said.json()["argv"].as_array().unwrap().clone();
+    words.iter().map(|word: &Value| word.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn it_chooses_agent_model_and_scope() {
+    let bench = Bench::new();
+    bench.file(".rejoin.toml", "agent = \"demo2\"\nmodel = \"big\"\nscope = \"own\"\n");
+    let said = bench.rejoin(&["run", "-o", "stream-json", "hello"]).within(bench.subdir("deep")).done();
+    assert_eq!((said.text("agent"), said.text("model")), ("demo2".to_owned(), "big".to_owned()));
+    assert_eq!(bench.show()["info"]["scope"], "own");
+    let said = bench.first("hello").with(&["--model", "small", "--scope", "shared"]).done();
+    assert_eq!((said.text("agent"), said.text("model")), ("demo".to_owned(), "small".to_owned()));
+    assert_eq!(bench.show()["info"]["scope"], "shared");
+}
+
+#[test]
+fn it_narrows_permissions_and_the_user_may_name_others() {
+    let bench = Bench::new();
+    bench.file(".rejoin.toml", "permissions = \"read\"\n");
+    assert!(argv(&bench, &["-a", "demo"]).contains(&"--permissions=read".to_owned()));
+    let said = bench.first("TOOL-RUN [echo done]").done();
+    assert_eq!(said.events_of("tool_result")[0]["error"], true);
+    assert!(argv(&bench, &["-a", "demo", "--permissions", "edit"]).contains(&"--permissions=edit".to_owned()));
+}
+
+#[test]
+fn it_cannot_widen_permissions() {
+    let bench = Bench::new();
+    for (configured, asked) in [("read", "full"), ("read", "edit"), ("edit", "full"), ("read", "agent")] {
+        bench.config(&format!("[agents.demo]\npermissions = \"{configured}\"\n"));
+        bench.file(".rejoin.toml", format!("permissions = \"{asked}\"\n"));
+        let expected = format!("--permissions={configured}");
+        assert!(argv(&bench, &["-a", "demo"]).contains(&expected), "{configured} with {asked}");
+    }
+    bench.config("");
+    bench.file(".rejoin.toml", "permissions = \"edit\"\n");
+    let said = bench.first("hello").ends(5);
+    said.tells(&[".rejoin.toml", "not narrower", "--permissions"]);
+    assert!(bench.journals().is_empty());
+}
+
+#[test]
+fn it_cannot_widen_the_ceiling_of_a_conversation() {
+    let bench = Bench::new();
+    bench.first("hello").with(&["--permissions", "read"]).done();
+    bench.file(".rejoin.toml", "permissions = \"full\"\n");
+    assert!(argv(&bench, &["-c"]).contains(&"--permissions=read".to_owned()));
+}
+
+#[test]
+fn it_cannot_run_a_command_or_set_an_environment() {
+    let bench = Bench::new();
+    let marker = bench.lab.root().join("ran");
+    let script = bench.file("evil.sh", format!("#!/bin/sh\ntouch {}\n", marker.display()));
+    for toml in [
+        format!("command = {script:?}"),
+        "args = [\"--dangerously-skip-permissions\"]".to_owned(),
+        "env = { PATH = \".\" }".to_owned(),
+        format!("[agents.demo]\ncommand = {script:?}"),
+        "resume = \"never\"".to_owned(),
+        "replay_budget = 1".to_owned(),
+    ] {
+        bench.file(".rejoin.toml", format!("agent = \"demo\"\n{toml}\n"));
+        bench.rejoin(&["run", "hello"]).ends(2).tells(&[".rejoin.toml:2:", "unknown field"]);
+    }
+    assert!(!marker.exists() && bench.journals().is_empty());
+}
+
+#[test]
+fn an_agent_it_names_must_be_known() {
+    let bench = Bench::new();
+    bench.file(".rejoin.toml", "agent = \"/bin/sh\"\n");
+    bench.rejoin(&["run", "hello"]).ends(2).tells(&["unknown agent", "/bin/sh"]);
+}
+
+#[test]
+fn a_model_it_names_cannot_become_a_flag() {
+    let bench = Bench::new();
+    bench.file(".rejoin.toml", "model = \"--permissions=full\"\n");
+    let args = argv(&bench, &["-a", "demo"]);
+    assert!(args.contains(&"--model=--permissions=full".to_owned()), "{args:?}");
+    let said = bench.first("TOOL-RUN [echo done]").with(&["--permissions", "read"]).done();
+    assert_eq!(said.events_of("tool_result")[0]["error"], true);
+}
+
+#[test]
+fn other_places_in_the_project_have_no_say() {
+    let bench = Bench::new();
+    let deep = bench.subdir("vendor");
+    std::fs::write(deep.join(".rejoin.toml"), "permissions = \"full\"\nagent = \"nobody\"\n").unwrap();
+    bench.first("hello").within(deep).done();
+}

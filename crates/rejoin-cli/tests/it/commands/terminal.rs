@@ -1,0 +1,83 @@
+//! What a person at a terminal sees. `script` gives the command a terminal of its own.
+
+use crate::support::{Bench, Call, fake_claude};
+
+/// `rejoin` on a terminal.
+fn on_terminal<'a>(bench: &'a Bench, args: &str) -> Call<'a> {
+    let command = format!("{} {args}", env!("CARGO_BIN_EXE_rejoin"));
+    Call::of(bench, "script", &["-qec", &command, "/dev/null"]).env("TERM", "xterm")
+}
+
+/// Whether there is a terminal to be had; where not, it is said.
+fn has_terminals() -> bool {
+    let found = std::env::split_paths("/usr/bin:/bin").any(|dir| dir.join("script").exists());
+    if !found {
+        eprintln!("skipped: there is no `script` to make a terminal with");
+    }
+    found
+}
+
+fn with_claude() -> Bench {
+    let bench = Bench::new();
+    let command = fake_claude(&bench.outside("bin"), "claude");
+    bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+    bench
+}
+
+#[test]
+fn escape_sequences_of_an_answer_do_not_reach_a_terminal() {
+    if !has_terminals() {
+        return;
+    }
+    let bench = with_claude();
+    for (args, colours) in [("run hello", "1"), ("show", "1"), ("ls", "1"), ("run -c hello", "")] {
+        let said = on_terminal(&bench, args).env("NO_COLOR", colours).done();
+        let shown = said.stdout().replace("\u{1b}[2m", "").replace("\u{1b}[33m", "").replace("\u{1b}[0m", "");
+        assert!(!shown.contains(['\u{1b}', '\u{7}']), "{args}: {shown:?}");
+        assert!(!shown.contains("owned"), "a title was set: {shown:?}");
+        assert!(args == "ls" || shown.contains("end of answer"), "{args}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_program_gets_the_answer_as_it_is() {
+    let bench = with_claude();
+    let said = bench.rejoin(&["run", "hello"]).done();
+    assert!(said.stdout().contains("\u{1b}[2J"), "{:?}", said.stdout());
+}
+
+#[test]
+fn talk_is_dim_on_a_terminal_unless_colours_are_unwanted() {
+    if !has_terminals() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = on_terminal(&bench, "run -a demo hello").done();
+    assert!(said.stdout().starts_with("\u{1b}[2m○ demo"), "{:?}", said.stdout());
+    let said = on_terminal(&bench, "run -a demo hello").env("NO_COLOR", "1").done();
+    assert!(said.stdout().starts_with("○ demo"), "{:?}", said.stdout());
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    if !has_terminals() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = on_terminal(&bench, "run -a demo ASK").given("2\n").done();
+    let shown = said.stdout();
+    for words in ["? Tea or coffee?", "1  tea", "2  coffee", "You answered “coffee”."] {
+        assert!(shown.contains(words), "{words:?} is not in {shown:?}");
+    }
+}
+
+#[test]
+fn a_question_can_be_left_with_ctrl_c() {
+    if !has_terminals() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = on_terminal(&bench, "run -a demo ASK").given("\u{3}").ends(130);
+    assert!(said.stdout().contains("cancelled"), "{:?}", said.stdout());
+    bench.comes_to_rest();
+}

@@ -1,0 +1,57 @@
+//! A session lives in a directory: here, below it, elsewhere, outside git.
+
+use std::fs;
+
+use super::stage::Stage;
+
+on_both!(a_subdirectory, another_directory_and_back, outside_git, a_worktree_of_the_same_project);
+
+/// Wherever in the project the user stands, the conversation goes on in its own directory.
+fn a_subdirectory(stage: &Stage) {
+    let deep = stage.lab.project().join("src/deep");
+    fs::create_dir_all(&deep).unwrap();
+    let session = stage.first("first MARK-one").go().done().session();
+    let second = stage.next("second MARK-two").from(&deep).go().done().resumed(&session, 0);
+    let second = second.remembered(2, ["one", "two"]).verbatim("second MARK-two");
+    assert_eq!(second.events[0]["cwd"], stage.lab.project().to_str().unwrap());
+    // A conversation that begins there lives there.
+    let below = stage.first("below MARK-three").from(&deep).go().done();
+    let session = below.session();
+    assert_eq!(below.events[0]["cwd"], deep.to_str().unwrap());
+    let again = stage.next("below again MARK-four").go().done().resumed(&session, 0);
+    assert_eq!(again.remembered(2, ["three", "four"]).events[0]["cwd"], deep.to_str().unwrap());
+}
+
+fn another_directory_and_back(stage: &Stage) {
+    let elsewhere = stage.lab.make_project("elsewhere").unwrap();
+    let session = stage.first("first MARK-one").go().done().session();
+    let second = stage.next("second MARK-two").with(["--cwd", elsewhere.to_str().unwrap()]).go().done();
+    let second = second.fresh("workdir_changed", 1).remembered(1, ["one", "two"]);
+    let plan = &second.receipt()["plan"];
+    assert_eq!(plan["was"], stage.lab.project().to_str().unwrap());
+    assert_eq!(plan["now"], elsewhere.to_str().unwrap());
+    let there = second.session();
+    assert_ne!(there, session);
+    // Back home, the session there was never left; it is told what it missed.
+    let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
+    third.remembered(2, ["one", "two", "three"]);
+    let fourth = stage.next("fourth MARK-four").with(["--cwd", elsewhere.to_str().unwrap()]).go().done();
+    fourth.resumed(&there, 1).remembered(2, ["one", "two", "three", "four"]);
+}
+
+fn outside_git(stage: &Stage) {
+    let plain = stage.lab.root().join("plain");
+    fs::create_dir_all(&plain).unwrap();
+    let session = stage.first("first MARK-one").from(&plain).go().done().session();
+    let second = stage.next("second MARK-two").from(&plain).go().done().resumed(&session, 0);
+    second.remembered(2, ["one", "two"]);
+}
+
+fn a_worktree_of_the_same_project(stage: &Stage) {
+    let tree = stage.lab.root().join("tree");
+    let mut git = stage.lab.command("git");
+    stage.lab.run(git.args(["worktree", "add", "-q"]).arg(&tree), "").assert_success();
+    stage.first("first MARK-one").go().done();
+    let second = stage.next("second MARK-two").with(["--cwd", tree.to_str().unwrap()]).go().done();
+    second.fresh("workdir_changed", 1).remembered(1, ["one", "two"]);
+}

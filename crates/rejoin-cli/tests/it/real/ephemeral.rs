@@ -1,0 +1,40 @@
+//! `--ephemeral` leaves nothing behind.
+
+use std::fs;
+use std::path::Path;
+
+use super::stage::{Stage, files_below};
+
+on_both!(nothing_is_left, it_knows_the_history_and_adds_nothing);
+
+/// The files below a directory that hold this text.
+fn files_with(dir: &Path, text: &str) -> Vec<String> {
+    let holds = |file: &Path| {
+        let bytes = fs::read(file).unwrap_or_default();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    };
+    let files = files_below(dir).into_iter().filter(|file| holds(file));
+    files.map(|file| file.display().to_string()).collect()
+}
+
+fn nothing_is_left(stage: &Stage) {
+    let turn = stage.first("a secret MARK-secret").with(["--ephemeral"]).go().done().fresh("ephemeral", 0);
+    let turn = turn.remembered(1, ["secret"]);
+    assert!(turn.receipt()["conversation"].is_null() && turn.events[0]["conversation"].is_null(), "{turn}");
+    assert!(stage.stored_sessions(stage.who).is_empty());
+    assert_eq!(stage.ask(["ls", "--json"]), serde_json::json!([]));
+    assert!(stage.records().is_empty());
+    assert_eq!(files_with(&stage.lab.root(), "MARK-secret"), [""; 0]);
+}
+
+fn it_knows_the_history_and_adds_nothing(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let before = fs::read(stage.session_file(&session)).unwrap();
+    let aside = stage.next("aside MARK-secret").with(["--ephemeral"]).go().done().fresh("ephemeral", 1);
+    aside.remembered(1, ["one", "secret"]);
+    assert_eq!(fs::read(stage.session_file(&session)).unwrap(), before);
+    assert_eq!(stage.stored_sessions(stage.who).len(), 1);
+    let second = stage.next("second MARK-two").go().done().resumed(&session, 0);
+    second.verbatim("second MARK-two").remembered(2, ["one", "two"]);
+    assert_eq!(files_with(&stage.lab.root(), "MARK-secret"), [""; 0]);
+}

@@ -1,0 +1,48 @@
+//! Another agent takes over, and the first one comes back.
+
+use super::stage::{Stage, Who};
+
+on_both!(there_and_back, back_and_forth, each_knows_only_its_own);
+
+fn there_and_back(stage: &Stage) {
+    let other = stage.who.other();
+    let first = stage.first("first MARK-one").go().done();
+    let second = stage.next("review that MARK-two").by(other).go().done();
+    let second = second.fresh("no_session", 1).remembered(1, ["one", "two"]);
+    assert_eq!(second.receipt()["agent"], other.name());
+    assert_eq!(second.conversation(), first.conversation());
+    let told = second.prompt_sent();
+    assert!(told.contains(&format!("agent=\"{}\"", stage.who.name())), "{told}");
+    assert!(told.contains("SEEN n=1 marks=MARK-one"), "the answer is told, too: {told}");
+    let third = stage.next("go on MARK-three").by(stage.who).go().done();
+    let third = third.resumed(&first.session(), 1).remembered(2, ["one", "two", "three"]);
+    let told = third.prompt_sent();
+    assert!(told.contains("MARK-two") && !told.contains("first MARK-one"), "only what it missed: {told}");
+}
+
+fn back_and_forth(stage: &Stage) {
+    let other = stage.who.other();
+    let first = stage.first("first MARK-one").go().done();
+    let second = stage.next("second MARK-two").by(other).go().done();
+    stage.next("third MARK-three").by(stage.who).go().done().resumed(&first.session(), 1);
+    let fourth = stage.next("fourth MARK-four").by(other).go().done();
+    fourth.resumed(&second.session(), 1).remembered(2, ["one", "two", "three", "four"]);
+    // Without a name: whoever had the last turn, and nothing was missed.
+    let fifth = stage.next("fifth MARK-five").go().done().resumed(&second.session(), 0);
+    let fifth = fifth.verbatim("fifth MARK-five").remembered(3, ["one", "two", "three", "four", "five"]);
+    assert_eq!(fifth.receipt()["agent"], other.name());
+    let agents = stage.ask(["ls", "--json"])[0]["agents"].clone();
+    assert_eq!(agents, serde_json::json!([stage.who.name(), other.name()]));
+    for who in [Who::Claude, Who::Codex] {
+        assert_eq!(stage.stored_sessions(who).len(), 1, "one session each");
+    }
+}
+
+fn each_knows_only_its_own(stage: &Stage) {
+    let other = stage.who.other();
+    let first = stage.first("first MARK-one").with(["--scope", "own"]).go().done();
+    let second = stage.next("second MARK-two").by(other).go().done();
+    second.fresh("no_session", 0).remembered(1, ["two"]).verbatim("second MARK-two");
+    let third = stage.next("third MARK-three").by(stage.who).go().done();
+    third.resumed(&first.session(), 0).remembered(2, ["one", "three"]).verbatim("third MARK-three");
+}

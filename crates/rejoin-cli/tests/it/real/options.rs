@@ -1,0 +1,114 @@
+//! Options reach the agent on every turn, resumed ones too.
+
+use super::stage::{Stage, Who};
+use super::turn::Turn;
+
+on_both!(
+    the_model_on_every_turn,
+    instructions_on_every_turn,
+    arguments_for_the_agent,
+    a_dry_run,
+    inside_another_agent,
+    a_question_with_nobody_there
+);
+
+fn models_asked(turn: &Turn) -> Vec<&str> {
+    turn.calls.iter().filter_map(|call| call.body["model"].as_str()).collect()
+}
+
+fn the_model_on_every_turn(stage: &Stage) {
+    let (one, two) = match stage.who {
+        Who::Claude => ("claude-opus-4-1-20250805", "claude-sonnet-4-5-20250929"),
+        Who::Codex => ("mock-large", "mock-small"),
+    };
+    let first = stage.first("first MARK-one").with(["--model", one]).go().done();
+    assert_eq!(models_asked(&first), [one]);
+    let second = stage.next("second MARK-two").go().done().resumed(&first.session(), 0);
+    assert_eq!(models_asked(&second), [one], "remembered for the conversation: {second}");
+    let third = stage.next("third MARK-three").with(["--model", two]).go().done();
+    let third = third.resumed(&first.session(), 0).remembered(3, ["one", "two", "three"]);
+    assert_eq!(models_asked(&third), [two]);
+    let fourth = stage.next("fourth MARK-four").with(["--fresh-session"]).go().done();
+    assert_eq!(models_asked(&fourth), [two]);
+}
+
+fn instructions_on_every_turn(stage: &Stage) {
+    let told = |turn: &Turn, words: &str| turn.calls[0].body.to_string().contains(words);
+    let flag = "--append-system-prompt";
+    let first = stage.first("first MARK-one").with([flag, "speak like a pirate"]).go().done();
+    assert!(told(&first, "speak like a pirate"), "{first}");
+    let second = stage.next("second MARK-two").with([flag, "speak like a poet"]).go().done();
+    let second = second.resumed(&first.session(), 0).remembered(2, ["one", "two"]);
+    assert!(told(&second, "speak like a poet"), "{second}");
+    let third = stage.next("third MARK-three").go().done().resumed(&first.session(), 0);
+    let third = third.remembered(3, ["one", "two", "three"]).verbatim("third MARK-three");
+    if stage.who == Who::Claude {
+        assert!(!told(&third, "speak like a p"), "they are for one turn: {third}");
+    }
+}
+
+fn arguments_for_the_agent(stage: &Stage) {
+    let (argument, seen): (&str, fn(&Turn) -> bool) = match stage.who {
+        Who::Claude => ("--disallowedTools=Bash", |turn| !turn.calls[0].body["tools"].to_string().contains("\"Bash\"")),
+        Who::Codex => ("-cmodel_reasoning_effort=\"high\"", |turn| {
+            turn.calls[0].body["reasoning"]["effort"] == "high"
+        }),
+    };
+    let first = stage.first("first MARK-one").with(["--", argument]).go().done();
+    assert!(seen(&first), "{}", first.calls[0].body);
+    let second = stage.next("second MARK-two").with(["--", argument]).go().done().resumed(&first.session(), 0);
+    assert!(seen(&second), "{second}");
+}
+
+fn a_dry_run(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let (records, asked) = (stage.records(), stage.lab.model().requests().len());
+    let plan = stage.next("second MARK-two").with(["--dry-run", "-o", "json"]).plainly().assert_success();
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    assert_eq!((&plan["plan"]["decision"], &plan["plan"]["session"]), (&"resume".into(), &session.as_str().into()));
+    assert_eq!((&plan["bytes"], &plan["prompt"]), (&"second MARK-two".len().into(), &"second MARK-two".into()));
+    let argv: Vec<&str> = plan["argv"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
+    assert!(argv[0].ends_with(stage.who.name()), "{argv:?}");
+    let real_id = match stage.who {
+        Who::Claude => argv.contains(&format!("--resume={session}").as_str()),
+        Who::Codex => argv.ends_with(&[&session, "-"]) && argv.contains(&"resume"),
+    };
+    assert!(real_id, "{argv:?}");
+    assert!(!argv.iter().any(|arg| arg.contains("MARK-two")), "prompts go by stdin: {argv:?}");
+    let shown = stage.next("second MARK-two").with(["--dry-run"]).plainly().assert_success();
+    assert!(shown.stdout.contains(&format!("decision   resume {session}")), "{}", shown.stdout);
+    assert!(shown.stdout.ends_with("nothing was run\n"), "{}", shown.stdout);
+    assert_eq!((stage.records(), stage.lab.model().requests().len()), (records, asked));
+    stage.next("second MARK-two").go().done().resumed(&session, 0);
+}
+
+/// Marks of an outer agent do not reach this one.
+fn inside_another_agent(stage: &Stage) {
+    let inside = |run: super::stage::Run<'_>| {
+        run.env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+            .env("CLAUDE_CODE_CHILD_SESSION", "1")
+            .env("CLAUDE_CODE_SESSION_ID", "0b4d4c1e-6b7a-4c8e-9d52-d7a3bd36c0a1")
+            .env("CLAUDE_CODE_SSE_PORT", "1")
+            .env("CODEX_THREAD_ID", "019a8b8e-0000-7000-8000-000000000000")
+            .env("CODEX_CI", "1")
+            .env("CODEX_SANDBOX", "seatbelt")
+            .env("CODEX_SANDBOX_NETWORK_DISABLED", "1")
+            .go()
+            .done()
+    };
+    let first = inside(stage.first("first MARK-one").with(["--permissions", "full"])).remembered(1, ["one"]);
+    assert_eq!(stage.stored_sessions(stage.who).len(), 1);
+    let second = inside(stage.next("second MARK-two TOOL-RUN [env]")).resumed(&first.session(), 0);
+    let second = second.remembered(2, ["one", "two"]);
+    let seen = second.events_of("tool_result")[0]["output"].as_str().unwrap();
+    for foreign in ["0b4d4c1e-6b7a-4c8e", "019a8b8e-0000", "CODEX_SANDBOX=seatbelt", "CLAUDE_CODE_SSE_PORT"] {
+        assert!(!seen.contains(foreign), "{foreign} in {seen}");
+    }
+}
+
+fn a_question_with_nobody_there(stage: &Stage) {
+    let first = stage.first("first MARK-one ASKUSER").go().done().remembered(1, ["one"]);
+    let second = stage.next("second MARK-two").go().done().resumed(&first.session(), 0);
+    second.remembered(2, ["one", "two"]);
+}

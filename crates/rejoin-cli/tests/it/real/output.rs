@@ -1,0 +1,44 @@
+//! What a user sees: text, one object, or a stream of events.
+
+use super::stage::{Stage, Who};
+
+on_both!(as_text, as_one_object, as_a_stream);
+
+fn as_text(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let turn = stage.next("second MARK-two").plainly().assert_success();
+    assert_eq!(turn.stdout, "SEEN n=2 marks=MARK-one,MARK-two\n");
+    let who = stage.who.name();
+    let headline = format!("● {who} · resumed {} · turn 2 · 15 bytes sent", &session[..8]);
+    assert_eq!(turn.stderr.lines().next(), Some(headline.as_str()), "{}", turn.stderr);
+    assert!(turn.stderr.lines().last().unwrap().starts_with("✓ "), "{}", turn.stderr);
+    let shown = stage.lab.run(stage.rejoin().arg("show"), "").assert_success().stdout;
+    assert!(shown.contains("> first MARK-one") && shown.contains("SEEN n=2"), "{shown}");
+}
+
+fn as_one_object(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let turn = stage.next("second MARK-two").with(["-o", "json"]).plainly().assert_success();
+    let object: serde_json::Value = serde_json::from_str(&turn.stdout).unwrap();
+    assert_eq!(object["text"], "SEEN n=2 marks=MARK-one,MARK-two");
+    assert_eq!((&object["session"], &object["asked"]), (&session.as_str().into(), &session.as_str().into()));
+    assert_eq!((&object["runs"], &object["bytes"], &object["exit_code"]), (&1.into(), &15.into(), &0.into()));
+    assert_eq!(object["plan"]["decision"], "resume");
+    let shown = stage.show()["turns"][1]["receipt"].clone();
+    assert_eq!(shown["milliseconds"], object["milliseconds"]);
+}
+
+fn as_a_stream(stage: &Stage) {
+    let turn = stage.first("first MARK-one").go().done();
+    let kinds: Vec<&str> = turn.events.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert_eq!((kinds[0], kinds[1]), ("init", "session"), "{turn}");
+    assert_eq!(turn.events[0]["schema"], 1);
+    assert_eq!(turn.events[1]["session"], turn.session().as_str());
+    assert!(kinds.contains(&"message") && kinds.contains(&"usage"), "{turn}");
+    if stage.who == Who::Claude {
+        assert!(kinds.contains(&"text_delta"), "{turn}");
+        assert!(turn.events[1]["model"].is_string(), "{turn}");
+    }
+    assert!(turn.events_of("diagnostic").iter().all(|event| event["stream"] == "stderr"), "{turn}");
+    assert!(turn.events_of("warning").is_empty(), "{turn}");
+}

@@ -1,0 +1,76 @@
+//! Whatever a prompt looks like, the model gets exactly its text.
+
+use super::stage::{Stage, Who};
+
+on_both!(
+    a_long_one,
+    one_that_looks_like_a_flag,
+    one_that_looks_like_a_command,
+    one_that_names_a_file,
+    quoted_history_does_not_act,
+    odd_characters
+);
+
+/// The first line of the file in the project that must not be inlined.
+const FILE_TEXT: &str = "# A project for tests";
+
+fn a_long_one(stage: &Stage) {
+    let long = |mark: &str| format!("{}\nMARK-{mark}\n", "a line of some length é\n".repeat(12_500));
+    assert!(long("one").len() > 300 << 10);
+    let first = stage.first(&long("one")).go().done().verbatim(&long("one"));
+    let second = stage.next(&long("two")).go().done().resumed(&first.session(), 0);
+    second.verbatim(&long("two")).remembered(2, ["one", "two"]);
+}
+
+/// Both on the first turn and on a resumed one.
+#[track_caller]
+fn reach_the_model_as_text(stage: &Stage, prompts: &[&str]) {
+    let mut session: Option<String> = None;
+    for prompt in prompts {
+        let turn = match &session {
+            None => stage.first(prompt).go(),
+            Some(session) => stage.next(prompt).go().resumed(session, 0),
+        };
+        let turn = turn.done().verbatim(prompt);
+        assert_eq!(turn.calls.len(), 1, "{turn}");
+        let body = turn.calls[0].body.to_string();
+        assert!(!body.contains(FILE_TEXT), "{prompt}: the file was put into the prompt");
+        session = Some(turn.session());
+    }
+}
+
+fn one_that_looks_like_a_flag(stage: &Stage) {
+    reach_the_model_as_text(stage, &["--help MARK-one", "-p -c --resume MARK-two", "- MARK-three"]);
+}
+
+fn one_that_looks_like_a_command(stage: &Stage) {
+    reach_the_model_as_text(stage, &["/clear MARK-one", "/compact", "/nosuch MARK-two", "//x", "!ls MARK-three"]);
+}
+
+fn one_that_names_a_file(stage: &Stage) {
+    reach_the_model_as_text(
+        stage,
+        &["@README.md MARK-one", "see @README.md MARK-two\nand stop", "MARK-three @README.md"],
+    );
+}
+
+/// History that is replayed is text as well.
+fn quoted_history_does_not_act(stage: &Stage) {
+    stage.first("/clear @README.md MARK-one").go().done();
+    let second = stage.next("go on MARK-two").with(["--fresh-session"]).go().done();
+    let second = second.fresh("forced", 1).remembered(1, ["one", "two"]);
+    assert!(second.prompt_sent().contains("/clear @README.md MARK-one"), "{second}");
+    assert!(!second.calls[0].body.to_string().contains(FILE_TEXT), "{second}");
+    assert_eq!(second.receipt()["bytes"], second.prompt_sent().len());
+}
+
+fn odd_characters(stage: &Stage) {
+    let prompt = "\u{1f980} \u{1b}[31mred\u{1b}[0m \t\"quotes\" \\n `ticks` $(x) ${y} <tag> &amp; \u{200b}MARK-one\r\nend";
+    let turn = stage.first(prompt).go().done();
+    // Claude takes escape sequences out of what it sends; nothing else changes.
+    let expected = match stage.who {
+        Who::Claude | Who::Codex => prompt,
+    };
+    assert_eq!(turn.prompt_sent(), expected);
+    assert_eq!(turn.receipt()["bytes"], prompt.len());
+}

@@ -1,0 +1,258 @@
+//! Where a scenario plays: a laboratory with both real agents, and one of them in the leading part.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rejoin_testkit::{Lab, Outcome};
+use serde_json::Value;
+
+use super::processes::{alive_in, eventually};
+use super::running::Running;
+use super::turn::Turn;
+
+/// The agent in the leading part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Who {
+    Claude,
+    Codex,
+}
+
+impl Who {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Claude => Self::Codex,
+            Self::Codex => Self::Claude,
+        }
+    }
+}
+
+/// Plays a scenario, unless this machine has no real agents. Afterwards nothing may be left running.
+pub(super) fn play(who: Who, scenario: fn(&Stage)) {
+    let Some(lab) = Lab::require_real() else { return };
+    let stage = Stage { lab, who };
+    stage.remember_probes();
+    scenario(&stage);
+    stage.nothing_is_left_running();
+}
+
+/// The laboratory and the agent.
+pub(super) struct Stage {
+    pub(super) lab: Lab,
+    pub(super) who: Who,
+}
+
+impl Stage {
+    /// A turn of a new conversation.
+    pub(super) fn first(&self, prompt: &str) -> Run<'_> {
+        self.run(prompt).with(["-a", self.who.name()])
+    }
+
+    /// The next turn of the newest conversation, by whoever had the last one.
+    pub(super) fn next(&self, prompt: &str) -> Run<'_> {
+        self.run(prompt).with(["-c"])
+    }
+
+    /// A turn with nothing but a prompt.
+    pub(super) fn run(&self, prompt: &str) -> Run<'_> {
+        Run {
+            stage: self,
+            args: Vec::new(),
+            prompt: prompt.to_owned(),
+            dir: self.lab.project(),
+            env: Vec::new(),
+        }
+    }
+
+    /// Any command of rejoin, in the project.
+    pub(super) fn rejoin(&self) -> Command {
+        let mut command = self.lab.command(env!("CARGO_BIN_EXE_rejoin"));
+        command.env("REJOIN_HOME", self.rejoin_home());
+        command
+    }
+
+    pub(super) fn rejoin_home(&self) -> PathBuf {
+        self.lab.root().join("rejoin")
+    }
+
+    /// What a command of rejoin prints as JSON.
+    #[track_caller]
+    pub(super) fn ask<const N: usize>(&self, args: [&str; N]) -> Value {
+        let outcome = self.lab.run(self.rejoin().args(args), "").assert_success();
+        serde_json::from_str(&outcome.stdout).expect("JSON")
+    }
+
+    /// The newest conversation of the project as `rejoin show --json` tells it.
+    #[track_caller]
+    pub(super) fn show(&self) -> Value {
+        self.ask(["show", "--json"])
+    }
+
+    /// Every record of every journal.
+    pub(super) fn records(&self) -> Vec<Value> {
+        let journals = files_below(&self.rejoin_home().join("projects"));
+        let texts = journals.iter().map(|file| fs::read_to_string(file).expect("a journal"));
+        texts
+            .flat_map(|text| {
+                let read = |line| serde_json::from_str(line).expect("a record");
+                text.lines().map(read).collect::<Vec<Value>>()
+            })
+            .collect()
+    }
+
+    /// The records of rejoin's own of one kind, their bodies.
+    pub(super) fn system_records(&self, subtype: &str) -> Vec<Value> {
+        let of_kind = |record: &Value| record["subtype"] == subtype;
+        let records = self.records().into_iter().filter(of_kind);
+        records.map(|record| record["systemPayload"].clone()).collect()
+    }
+
+    /// Where an agent keeps all that it keeps.
+    pub(super) fn store(&self, who: Who) -> PathBuf {
+        self.lab.home().join(format!(".{}", who.name()))
+    }
+
+    /// Every stored session of an agent.
+    pub(super) fn stored_sessions(&self, who: Who) -> Vec<PathBuf> {
+        let below = match who {
+            Who::Claude => "projects",
+            Who::Codex => "sessions",
+        };
+        let mut files = files_below(&self.store(who).join(below));
+        files.retain(|file| file.extension() == Some(OsStr::new("jsonl")));
+        files
+    }
+
+    /// The file of one stored session.
+    #[track_caller]
+    pub(super) fn session_file(&self, session: &str) -> PathBuf {
+        let named = |file: &PathBuf| file.to_string_lossy().ends_with(&format!("{session}.jsonl"));
+        let mut files = [Who::Claude, Who::Codex].into_iter().flat_map(|who| self.stored_sessions(who));
+        files.find(named).unwrap_or_else(|| panic!("no stored session {session}"))
+    }
+
+    /// A turn in the agent's own command, without rejoin.
+    pub(super) fn bare(&self, session: &str, prompt: &str) -> Outcome {
+        let mut command = self.lab.command(self.who.name());
+        match self.who {
+            Who::Claude => command.args(["-p", "--resume", session]),
+            Who::Codex => command.args(["exec", "resume", "--skip-git-repo-check", session, "-"]),
+        };
+        self.lab.run(&mut command, prompt).assert_success()
+    }
+
+    /// Commands whose whole line holds this text.
+    pub(super) fn alive(&self, what: &str) -> Vec<String> {
+        let mut alive = alive_in(&self.lab.root());
+        alive.retain(|line| line.contains(what));
+        alive
+    }
+
+    /// No process of this laboratory is alive, or will be in a moment.
+    #[track_caller]
+    pub(super) fn nothing_is_left_running(&self) {
+        let root = self.lab.root();
+        let gone = eventually(Duration::from_secs(10), || alive_in(&root).is_empty());
+        assert!(gone, "left running: {:#?}", alive_in(&root));
+    }
+
+    /// Agents are asked for their flags once per run of the tests, not once per test.
+    fn remember_probes(&self) {
+        static PROBES: OnceLock<Vec<u8>> = OnceLock::new();
+        let cache = self.rejoin_home().join("cache");
+        let file = cache.join("probes.json");
+        let probes = PROBES.get_or_init(|| {
+            self.ask(["agents", "--json"]);
+            fs::read(&file).expect("the probes")
+        });
+        fs::create_dir_all(&cache).expect("a cache");
+        fs::write(&file, probes).expect("the probes");
+    }
+}
+
+/// One `rejoin run`, described step by step.
+pub(super) struct Run<'a> {
+    stage: &'a Stage,
+    args: Vec<OsString>,
+    prompt: String,
+    dir: PathBuf,
+    env: Vec<(&'static str, String)>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn with<const N: usize>(mut self, args: [&str; N]) -> Self {
+        self.args.extend(args.map(OsString::from));
+        self
+    }
+
+    /// By this agent.
+    pub(super) fn by(self, who: Who) -> Self {
+        self.with(["-a", who.name()])
+    }
+
+    /// With the user standing there.
+    pub(super) fn from(mut self, dir: impl AsRef<Path>) -> Self {
+        self.dir = dir.as_ref().to_owned();
+        self
+    }
+
+    pub(super) fn env(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.env.push((name, value.into()));
+        self
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.stage.rejoin();
+        command.arg("run").args(&self.args).current_dir(&self.dir);
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs it as it is described, the prompt on standard input.
+    pub(super) fn plainly(self) -> Outcome {
+        self.stage.lab.run(&mut self.command(), &self.prompt)
+    }
+
+    /// Runs it with the event stream, and looks it up in the journal.
+    #[track_caller]
+    pub(super) fn go(self) -> Turn {
+        let before = self.stage.lab.model().calls().len();
+        let stage = self.stage;
+        let outcome = self.with(["-o", "stream-json"]).plainly();
+        Turn::read(stage, before, &outcome)
+    }
+
+    /// Begins it, with the event stream.
+    #[track_caller]
+    pub(super) fn start(self) -> Running<'a> {
+        let before = self.stage.lab.model().calls().len();
+        let (stage, prompt) = (self.stage, self.prompt.clone());
+        let mut command = self.with(["-o", "stream-json"]).command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start(stage, before, &mut command, &prompt)
+    }
+}
+
+/// All files below a directory, however deep.
+pub(super) fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files.extend(files_below(&entry.path())),
+            _ => files.push(entry.path()),
+        }
+    }
+    files.sort();
+    files
+}

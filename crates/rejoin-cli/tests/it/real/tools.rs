@@ -1,0 +1,48 @@
+//! What an agent does with its tools is seen, recorded, and told to the next agent.
+
+use serde_json::Value;
+
+use super::stage::Stage;
+
+on_both!(a_tool_call, a_failing_tool, a_tool_call_is_told_in_a_replay);
+
+fn a_tool_call(stage: &Stage) {
+    let turn = stage.first("MARK-one TOOL-ECHO hello").with(["--permissions", "full"]).go().done();
+    let turn = turn.remembered(1, ["one"]);
+    assert!(turn.answer().contains("hello"), "{turn}");
+    assert_eq!(turn.calls.len(), 2, "{turn}");
+    let (used, results) = (turn.events_of("tool_use"), turn.events_of("tool_result"));
+    assert_eq!((used.len(), results.len()), (1, 1), "{turn}");
+    assert!(used[0]["input"]["command"].as_str().unwrap().contains("echo hello"), "{turn}");
+    assert_eq!(used[0]["id"], results[0]["id"]);
+    assert!(results[0]["output"].as_str().unwrap().contains("hello"), "{turn}");
+    assert_eq!(results[0]["error"], Value::Null);
+
+    // The same in the journal, in order: what was asked, the call, its result, the answer.
+    let messages = stage.show()["turns"][0]["messages"].clone();
+    let kinds: Vec<&str> = messages.as_array().unwrap().iter().filter_map(|m| m["type"].as_str()).collect();
+    assert_eq!(kinds, ["user", "assistant", "tool_result", "assistant"], "{messages}");
+    let text = messages.to_string();
+    assert!(text.contains("functionCall") && text.contains("functionResponse"), "{text}");
+    assert!(messages[2].to_string().contains("hello"), "{messages}");
+    let second = stage.next("second MARK-two").go().done().resumed(&turn.session(), 0);
+    second.remembered(2, ["one", "two"]);
+}
+
+fn a_failing_tool(stage: &Stage) {
+    let prompt = "MARK-one TOOL-RUN [echo oops; exit 3]";
+    let turn = stage.first(prompt).with(["--permissions", "full"]).go().done();
+    let results = turn.events_of("tool_result");
+    assert_eq!((results.len(), &results[0]["error"]), (1, &true.into()), "{turn}");
+    assert!(results[0]["output"].as_str().unwrap().contains("oops"), "{turn}");
+}
+
+fn a_tool_call_is_told_in_a_replay(stage: &Stage) {
+    stage.first("MARK-one TOOL-ECHO hello").with(["--permissions", "full"]).go().done();
+    let second = stage.next("second MARK-two").with(["--fresh-session"]).go().done();
+    let second = second.fresh("forced", 1).remembered(1, ["one", "two"]);
+    let told = second.prompt_sent();
+    assert!(told.contains("<tool-call-") && told.contains("<tool-result-"), "{told}");
+    assert!(told.contains("echo hello"), "{told}");
+    assert_eq!(second.calls.len(), 1, "quoted calls are not carried out again: {second}");
+}

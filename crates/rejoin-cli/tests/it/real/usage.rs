@@ -1,0 +1,63 @@
+//! Tokens and cost are those of the turn, not of the session.
+
+use serde_json::Value;
+
+use super::stage::{Stage, Who};
+use super::turn::Turn;
+
+on_both!(per_turn, per_turn_after_the_bare_command, with_a_tool_call);
+
+/// What the scripted model counts for an answer.
+fn tokens(text: &str) -> u64 {
+    text.len() as u64 / 4
+}
+
+fn usage(turn: &Turn) -> (u64, u64, u64) {
+    let usage = &turn.receipt()["usage"];
+    let count = |name: &str| usage[name].as_u64().unwrap_or_else(|| panic!("no {name}: {turn}"));
+    (count("input"), count("cached"), count("output"))
+}
+
+fn per_turn(stage: &Stage) {
+    let prompt = |mark: &str| format!("{} MARK-{mark}", "words ".repeat(200));
+    let first = stage.first(&prompt("one")).go().done();
+    let (input, cached, output) = usage(&first);
+    assert_eq!((cached, output), (0, tokens(first.answer())), "{first}");
+    assert!(input >= 300, "{first}");
+    for mark in ["two", "three"] {
+        let turn = stage.next(&prompt(mark)).go().done();
+        let (fresh, cached, output) = usage(&turn);
+        assert_eq!(output, tokens(turn.answer()), "of this turn only: {turn}");
+        assert!(cached >= 300 && fresh < cached + input, "what was said before is cached: {turn}");
+        check_cost(stage, &turn);
+    }
+    check_cost(stage, &first);
+    let total: u64 = stage.show()["turns"].as_array().unwrap().iter().filter_map(|turn| turn["receipt"]["usage"]["output"].as_u64()).sum();
+    assert_eq!(stage.ask(["ls", "--json"])[0]["usage"]["output"], total);
+}
+
+/// Claude tells what it costs, Codex does not.
+fn check_cost(stage: &Stage, turn: &Turn) {
+    let cost = &turn.receipt()["cost"];
+    match stage.who {
+        Who::Claude => assert!(cost.as_f64().is_some_and(|cost| cost > 0.0 && cost < 1.0), "{turn}"),
+        Who::Codex => assert_eq!(*cost, Value::Null),
+    }
+}
+
+/// What the bare command used is nobody's turn.
+fn per_turn_after_the_bare_command(stage: &Stage) {
+    let first = stage.first("first MARK-one").go().done();
+    stage.bare(&first.session(), "without rejoin MARK-bare");
+    let second = stage.next("second MARK-two").go().done();
+    assert_eq!(usage(&second).2, tokens(second.answer()), "{second}");
+}
+
+/// A turn with two requests counts both.
+fn with_a_tool_call(stage: &Stage) {
+    stage.first("first MARK-one").with(["--permissions", "full"]).go().done();
+    let second = stage.next("second MARK-two TOOL-ECHO hello").go().done();
+    assert_eq!(second.calls.len(), 2);
+    let (.., output) = usage(&second);
+    assert!(output > tokens(second.answer()) && output < tokens(second.answer()) + 60, "{second}");
+}

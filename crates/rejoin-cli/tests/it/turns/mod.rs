@@ -1,0 +1,13 @@
+//! The rule of resuming, end to end: each test looks at both halves of the decision, the session that went on and
+//! the words that were sent.
+
+mod branches;
+mod guards;
+mod hand_over;
+mod interrupted;
+mod outside;
+mod plain;
+mod refused;
+mod replay;
+mod retired;
+mod settings;

@@ -1,0 +1,55 @@
+//! What goes along with every turn: instructions, model, permissions.
+
+use crate::support::{Bench, fake_claude};
+
+#[test]
+fn instructions_go_with_each_turn_that_has_them_and_do_not_stop_resume() {
+    let bench = Bench::new();
+    let first = bench.first("hello").with(&["--append-system-prompt", "be brief"]).done();
+    assert!(first.text("text").contains("My standing instructions: “be brief”."));
+    let changed = bench.next("more").with(&["--system-prompt", "be long"]).done();
+    changed.resumed(&first.session(), 0).sent_only("more");
+    assert!(changed.text("text").contains("“be long”"), "{}", changed.text("text"));
+    let without = bench.next("more").done();
+    assert!(!without.text("text").contains("standing instructions"), "{}", without.text("text"));
+}
+
+#[test]
+fn the_model_is_remembered_per_agent() {
+    let bench = Bench::new();
+    let model = |said: crate::support::Said| said.text("model");
+    assert_eq!(model(bench.first("hello").with(&["--model", "big"]).done()), "big");
+    assert_eq!(model(bench.next("on").done()), "big");
+    assert_eq!(model(bench.hand_to("demo2", "you").done()), "demo-1");
+    assert_eq!(model(bench.hand_to("demo", "back").done()), "big");
+    assert_eq!(model(bench.next("on").with(&["--model", "small"]).done()), "small");
+    assert_eq!(model(bench.next("on").done()), "small");
+    assert_eq!(model(bench.first("a new one").done()), "demo-1");
+}
+
+#[test]
+fn a_named_level_stays_the_ceiling_through_resume_and_hand_over() {
+    let bench = Bench::new();
+    let may_write = |said: crate::support::Said| said.events_of("tool_result")[0]["error"] != true;
+    let first = bench.first("hello").with(&["--permissions", "read"]).done();
+    let resumed = bench.next("TOOL-RUN [true]").done();
+    resumed.resumed(&first.session(), 0);
+    assert!(!may_write(resumed));
+    assert!(!may_write(bench.hand_to("demo2", "TOOL-RUN [true]").done()));
+    bench.config("[agents.demo]\npermissions = \"full\"\n");
+    assert!(!may_write(bench.hand_to("demo", "TOOL-RUN [true]").done()), "not even by configuration");
+    assert!(may_write(bench.next("TOOL-RUN [true]").with(&["--permissions", "full"]).done()));
+    assert!(may_write(bench.next("TOOL-RUN [true]").done()), "until another one is named");
+}
+
+#[test]
+fn a_level_that_cannot_be_enforced_is_refused_before_anything_happens() {
+    let bench = Bench::new();
+    let command = fake_claude(&bench.outside("bin"), "claude");
+    let script = std::fs::read_to_string(&command).unwrap();
+    std::fs::write(&command, script.replace("--permission-mode --tools --strict-mcp-config", "")).unwrap();
+    bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+    let said = bench.rejoin(&["run", "--permissions", "read", "hello"]).ends(5);
+    said.tells(&["read", "cannot be enforced", "--tools"]);
+    assert!(bench.journals().is_empty());
+}

@@ -1,0 +1,28 @@
+use std::time::Duration;
+
+/// How long things may take, and how large they may be.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The whole turn.
+    pub turn: Option<Duration>,
+    /// Silence while no tool runs and no question is open.
+    pub idle: Option<Duration>,
+    /// From the end of the turn to the end of the process.
+    pub exit: Duration,
+    /// Between two steps of the stop ladder.
+    pub grace: Duration,
+    /// One line of output.
+    pub line: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turn: None,
+            idle: Some(Duration::from_mins(15)),
+            exit: Duration::from_secs(10),
+            grace: Duration::from_secs(5),
+            line: 8 << 20,
+        }
+    }
+}
