@@ -50,6 +50,7 @@ Examples:
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   git diff | rejoin run -c -f review.md -o stream-json
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
     /// What the agent should do; `-` reads it from standard input
     pub(crate) prompt: Option<String>,

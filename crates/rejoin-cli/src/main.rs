@@ -1,8 +1,10 @@
 //! The command `rejoin`.
 
+mod ask;
 mod cli;
 mod commands;
 mod demo;
+mod dry_run;
 mod duration;
 mod exit;
 mod output;

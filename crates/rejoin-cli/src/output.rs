@@ -1,16 +1,15 @@
 //! What a turn looks like: stdout is data, stderr is talk.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 
-use rejoin::{
-    Answer, Decision, DryRun, Event, MessageId, Outcome, Question, Reason, Receipt, Stream, TurnOutcome,
-};
+use rejoin::{Decision, Event, MessageId, Outcome, Reason, Receipt, Stream, TurnOutcome};
 use serde_json::json;
 
 use crate::cli::Output;
-use crate::{exit, style};
+use crate::style;
 
 /// Prints a turn while it happens.
+#[allow(clippy::struct_excessive_bools, reason = "four independent facts about the stream")]
 pub(crate) struct Printer {
     output: Output,
     /// What is shown as it is needs no protection; a terminal does.
@@ -51,11 +50,11 @@ impl Printer {
                 }
             }
             Output::Text => self.show(event),
-            Output::Json => self.warn_only(event),
+            Output::Json => Self::warn_only(event),
         }
     }
 
-    fn warn_only(&self, event: &Event) {
+    fn warn_only(event: &Event) {
         if let Event::Warning { code, text } = event
             && (code != "retry" || style::on_terminal())
         {
@@ -82,7 +81,7 @@ impl Printer {
             }
             Event::Warning { .. } => {
                 self.end_line();
-                self.warn_only(event);
+                Self::warn_only(event);
             }
             Event::ResumeRejected { agent, session, text } => {
                 self.end_line();
@@ -92,10 +91,8 @@ impl Printer {
                 ));
             }
             Event::Compaction { text } => style::talk(&format!("  the agent compacted its memory: {text}")),
-            Event::Diagnostic { stream: Stream::Stderr, text } => {
-                if self.stderr_lines.len() < 20 {
-                    self.stderr_lines.push(text.clone());
-                }
+            Event::Diagnostic { stream: Stream::Stderr, text } if self.stderr_lines.len() < 20 => {
+                self.stderr_lines.push(text.clone());
             }
             _ => {}
         }
@@ -179,7 +176,13 @@ impl Printer {
 }
 
 /// `● claude · resumed 4f1c2a9e · turn 4 · 10 bytes sent`
-fn headline(agent: &str, plan: &Decision, number: usize, bytes: usize, conversation: Option<&str>) -> String {
+pub(crate) fn headline(
+    agent: &str,
+    plan: &Decision,
+    number: usize,
+    bytes: usize,
+    conversation: Option<&str>,
+) -> String {
     let bytes = style::bytes(bytes);
     match plan {
         Decision::Resume { session, catch_up } => {
@@ -243,77 +246,4 @@ fn closing_line(receipt: &Receipt) -> String {
         parts.push("what was said is kept, go on with `rejoin run -c`".to_owned());
     }
     parts.join(" · ")
-}
-
-/// `--dry-run`: everything that would be done.
-pub(crate) fn plan(plan: &DryRun, output: Output) -> anyhow::Result<i32> {
-    let mut out = String::new();
-    if output == Output::Text {
-        let conversation = plan.conversation.map(|id| id.short());
-        style::talk(&headline(
-            plan.agent.as_str(),
-            &plan.plan,
-            plan.turn_number,
-            plan.bytes,
-            conversation.as_deref(),
-        ));
-        for warning in &plan.warnings {
-            style::loud(&format!("! {warning}"));
-        }
-        let decision = match &plan.plan {
-            Decision::Resume { session, .. } => format!("resume {session}"),
-            Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
-        };
-        let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
-        out.push_str(&format!("decision   {decision}\n"));
-        out.push_str(&format!("directory  {}\n", plan.cwd));
-        out.push_str(&format!("command    {}\n", argv.join(" ")));
-        for (name, value) in &plan.env {
-            out.push_str(&format!("env        {name}={}\n", quoted(value)));
-        }
-        out.push_str(&format!("stdin      {}\n", style::bytes(plan.bytes)));
-        out.push_str("nothing was run\n");
-    } else {
-        out = serde_json::to_string_pretty(plan)? + "\n";
-    }
-    crate::commands::print(&out)?;
-    Ok(exit::DONE)
-}
-
-/// A word as a shell would need it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// Whether a person sits at the terminal and can be asked.
-pub(crate) fn can_ask() -> bool {
-    std::io::stderr().is_terminal()
-        && std::io::stdout().is_terminal()
-        && std::fs::File::open("/dev/tty").is_ok()
-}
-
-/// Asks the person at the terminal.
-pub(crate) fn ask(question: &Question) -> Answer {
-    style::loud(&format!("? {}", question.text));
-    for (at, choice) in question.choices.iter().enumerate() {
-        let description =
-            if choice.description.is_empty() { String::new() } else { format!(": {}", choice.description) };
-        style::talk(&format!("  {}  {}{description}", at + 1, choice.label));
-    }
-    style::talk("  (number or text, empty to decline)");
-    let mut line = String::new();
-    let read = std::fs::File::open("/dev/tty")
-        .map(std::io::BufReader::new)
-        .and_then(|mut tty| tty.read_line(&mut line));
-    let line = line.trim();
-    if read.is_err() || line.is_empty() {
-        return Answer::Declined;
-    }
-    let chosen = line.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
-    Answer::Text(chosen.map_or_else(|| line.to_owned(), |choice| choice.label.clone()))
 }

@@ -209,7 +209,9 @@ impl Scribe {
             }
             _ => {}
         }
-        if self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
+        // A call is on record before the tool has done much: after `kill -9` the next turn must tell of it.
+        let pressing = matches!(event, Event::ToolUse { .. });
+        if pressing || self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
             self.flush()?;
         }
         Ok(())

@@ -6,11 +6,12 @@ use rejoin_core::{Agent, Event, FailureClass, Outcome};
 use serde_json::json;
 
 use super::failure;
+use super::limit::Limit;
 use super::messages::Messages;
 use super::questions::Questions;
 use super::wire::{Block, Message, StreamEvent, Wire, output};
 use crate::driver::{diagnostic, ended_early, json_line};
-use crate::loose::{Text, TextOr};
+use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
 use crate::{Answer, Driver, Exit, IdSource, Line, Step, truncated};
 
@@ -45,8 +46,6 @@ const QUIET_SYSTEM: &[&str] = &[
 ];
 /// The model of messages Claude wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
-/// The mode in which Claude asks for nothing.
-const UNLIMITED: &str = "bypassPermissions";
 
 /// How the run was launched.
 pub(super) struct Run {
@@ -60,17 +59,6 @@ pub(super) struct Run {
     pub(super) stores: bool,
     /// What it may do is limited: by a list of tools, or by its mode alone.
     pub(super) limit: Limit,
-}
-
-/// What `init` must show, so that a level is not merely asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
-    /// Nothing was asked for.
-    None,
-    /// Not the mode that asks for nothing.
-    Mode,
-    /// Only these tools.
-    Tools(&'static [&'static str]),
 }
 
 /// How far the turn has come.
@@ -180,7 +168,7 @@ impl ClaudeDriver {
             self.phase = Phase::Begun;
         }
         self.note_session(wire, out);
-        if let Some(excess) = self.excess(wire) {
+        if let Some(excess) = self.run.limit.exceeded_by(wire) {
             let text = format!(
                 "{excess}, although the turn was limited with --permissions; it was stopped before it began"
             );
@@ -189,19 +177,6 @@ impl ClaudeDriver {
             }
             self.end(Outcome::failed(FailureClass::Launch, text), out);
         }
-    }
-
-    /// What Claude may do beyond its limit.
-    fn excess(&self, wire: &Wire<'_>) -> Option<String> {
-        if self.run.limit != Limit::None && wire.permission_mode.as_str() == UNLIMITED {
-            return Some(format!("Claude runs in the mode {UNLIMITED}"));
-        }
-        let Limit::Tools(allowed) = self.run.limit else {
-            return None;
-        };
-        let extra: Vec<&str> =
-            wire.tools.0.iter().map(Text::as_str).filter(|tool| !allowed.contains(tool)).collect();
-        (!extra.is_empty()).then(|| format!("Claude has the tools {}", extra.join(", ")))
     }
 
     /// A line that shows that the session is stored, and which one it is.

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use rejoin_core::Permissions;
 
-use super::driver::{ClaudeDriver, Limit, Run};
+use super::driver::{ClaudeDriver, Run};
+use super::limit::Limit;
 use super::prompt;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
 use crate::{Capabilities, Launch, Refusal, Request, checks};

@@ -3,6 +3,7 @@
 mod driver;
 mod failure;
 mod launch;
+mod limit;
 mod messages;
 mod prompt;
 mod questions;

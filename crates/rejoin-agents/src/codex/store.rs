@@ -113,13 +113,13 @@ pub(super) fn total(file: &Path) -> Option<Usage> {
 }
 
 fn last_total(bytes: &[u8]) -> Option<Usage> {
-    // Inside a text the second quote would be escaped.
-    const KEYS: [&[u8]; 2] = [br#""total_token_usage":"#, br#""thread_token_usage":"#];
+    // Inside a text the second quote would be escaped. The `thread_token_usage` of newer versions is
+    // not it: that runs ahead when a turn is cut, and a resumed session counts on from this one.
+    const KEY: &[u8] = br#""total_token_usage":"#;
     let mut end = bytes.len();
     loop {
-        let found = KEYS.iter().filter_map(|key| Some((memmem::rfind(&bytes[..end], key)?, key.len()))).max();
-        let (at, length) = found?;
-        let mut values = serde_json::Deserializer::from_slice(&bytes[at + length..]).into_iter::<Tokens>();
+        let at = memmem::rfind(&bytes[..end], KEY)?;
+        let mut values = serde_json::Deserializer::from_slice(&bytes[at + KEY.len()..]).into_iter::<Tokens>();
         if let Some(Ok(tokens)) = values.next() {
             return Some(tokens.into());
         }

@@ -1,5 +1,6 @@
 //! Requests as the engine would make them.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -31,18 +32,19 @@ fn help(agent: &str, name: &str) -> ProbeAnswer {
 
 /// What the recorded versions say about themselves.
 pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
-    let answers = match agent.as_str() {
-        "claude" => vec![answer("2.1.197 (Claude Code)\n"), help("claude", "claude")],
-        "codex" => {
-            vec![
-                answer("codex-cli 0.166.0\n"),
-                help("codex", "codex_exec"),
-                help("codex", "codex_exec_resume"),
-            ]
-        }
-        _ => Vec::new(),
-    };
-    definition(agent).learn(&answers)
+    static CLAUDE: LazyLock<Capabilities> = LazyLock::new(|| {
+        let answers = [answer("2.1.197 (Claude Code)\n"), help("claude", "claude")];
+        definition(&Agent::Claude).learn(&answers)
+    });
+    static CODEX: LazyLock<Capabilities> = LazyLock::new(|| {
+        let [exec, resume] = ["codex_exec", "codex_exec_resume"].map(|name| help("codex", name));
+        definition(&Agent::Codex).learn(&[answer("codex-cli 0.166.0\n"), exec, resume])
+    });
+    match agent.as_str() {
+        "claude" => CLAUDE.clone(),
+        "codex" => CODEX.clone(),
+        _ => definition(agent).learn(&[]),
+    }
 }
 
 /// The answer of a program to `<command> exec <unknown word> --help`.
@@ -191,7 +193,7 @@ impl Asked {
         let args = launch.args.iter().map(|arg| arg.to_string_lossy().into_owned());
         let mut text = args.collect::<Vec<_>>().join(" ");
         for warning in launch.warnings {
-            text += &format!("\nwarning: {warning}");
+            let _ = write!(text, "\nwarning: {warning}");
         }
         text
     }

@@ -10,7 +10,7 @@ use crate::cli::Command;
 /// Runs a command and gives its exit code.
 pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
     match command {
-        Command::Run(args) => run::run(*args),
+        Command::Run(args) => run::run(&args),
         Command::Agents(args) => agents::agents(&args),
         Command::Ls(args) => ls::ls(&args),
         Command::Show(args) => show::show(&args),

@@ -1,19 +1,19 @@
 use rejoin::{Agent, Event, TurnBuilder};
 
 use crate::cli::{Output, RunArgs};
-use crate::output::{self, Printer};
-use crate::{exit, prompt};
+use crate::output::Printer;
+use crate::{ask, dry_run, exit, prompt};
 
 /// `rejoin run`
-pub(crate) fn run(args: RunArgs) -> anyhow::Result<i32> {
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
     let prompt = prompt::gather(args.prompt.as_deref(), &args.file)?;
     let rejoin = super::open()?;
-    let mut turn = describe(&rejoin, &args, prompt)?;
+    let mut turn = describe(&rejoin, args, prompt);
     if args.dry_run {
-        return output::plan(&turn.dry_run()?, args.output);
+        return dry_run::show(&turn.dry_run()?, args.output);
     }
-    if args.output == Output::Text && output::can_ask() {
-        turn = turn.on_question(output::ask);
+    if args.output == Output::Text && ask::can_ask() {
+        turn = turn.on_question(ask::ask);
     }
     let canceller = turn.canceller()?;
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -33,11 +33,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<i32> {
     }
 }
 
-fn describe<'a>(
-    rejoin: &'a rejoin::Rejoin,
-    args: &RunArgs,
-    prompt: String,
-) -> anyhow::Result<TurnBuilder<'a>> {
+fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> TurnBuilder<'a> {
     let mut turn = rejoin.project(".").prompt(prompt).extra_args(args.agent_args.iter().cloned());
     if let Some(agent) = &args.agent {
         turn = turn.agent(Agent::named(agent));
@@ -87,5 +83,5 @@ fn describe<'a>(
     if let Some(limit) = args.wait {
         turn = turn.wait(limit);
     }
-    Ok(turn)
+    turn
 }

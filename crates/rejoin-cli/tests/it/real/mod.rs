@@ -40,4 +40,3 @@ mod together;
 mod tools;
 mod turn;
 mod usage;
-mod zz_probe;

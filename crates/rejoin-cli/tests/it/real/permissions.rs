@@ -74,12 +74,12 @@ fn a_wider_level_must_be_named(stage: &Stage) {
 }
 
 fn flags_about_permissions_are_refused(stage: &Stage) {
-    let flags: &[&str] = match stage.who {
+    let flags: &[&'static str] = match stage.who {
         Who::Claude => &["--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "--allowedTools=Bash"],
         Who::Codex => &["--yolo", "--sandbox=danger-full-access", "-csandbox_mode=\"danger-full-access\"", "--full-auto"],
     };
     for flag in flags {
-        let turn = stage.first("first MARK-one").with(["--", flag]).plainly();
+        let turn = stage.first("first MARK-one").for_the_agent(flag).plainly();
         assert_eq!(turn.code(), Some(5), "{flag}: {}", turn.stderr);
     }
     assert_eq!(stage.lab.model().calls().len(), 0);

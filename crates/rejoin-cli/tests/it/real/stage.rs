@@ -71,6 +71,7 @@ impl Stage {
             prompt: prompt.to_owned(),
             dir: self.lab.project(),
             env: Vec::new(),
+            for_the_agent: Vec::new(),
         }
     }
 
@@ -187,6 +188,7 @@ pub(super) struct Run<'a> {
     prompt: String,
     dir: PathBuf,
     env: Vec<(&'static str, String)>,
+    for_the_agent: Vec<&'static str>,
 }
 
 impl<'a> Run<'a> {
@@ -211,9 +213,18 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// With an argument for the agent itself.
+    pub(super) fn for_the_agent(mut self, arg: &'static str) -> Self {
+        self.for_the_agent.push(arg);
+        self
+    }
+
     fn command(&self) -> Command {
         let mut command = self.stage.rejoin();
         command.arg("run").args(&self.args).current_dir(&self.dir);
+        if !self.for_the_agent.is_empty() {
+            command.arg("--").args(&self.for_the_agent);
+        }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -25,7 +25,8 @@ fn the_second_waits(stage: &Stage) {
     let running = stage.next("second MARK-two TOOL-SLEEP 2").start().until_the_model_is_asked();
     let waiting = stage.next("third MARK-three").with(["--wait"]).start();
     running.finish().done().resumed(&session, 0).remembered(2, ["one", "two"]);
-    waiting.finish().done().resumed(&session, 0).verbatim("third MARK-three");
+    let third = waiting.finish().done().resumed(&session, 0).remembered(3, ["one", "two", "three"]);
+    assert_eq!(third.receipt()["bytes"], "third MARK-three".len());
     let fourth = stage.next("fourth MARK-four").go().done().resumed(&session, 0);
     fourth.remembered(4, ["one", "two", "three", "four"]);
 }

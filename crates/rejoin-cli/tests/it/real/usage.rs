@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::stage::{Stage, Who};
 use super::turn::Turn;
 
-on_both!(per_turn, per_turn_after_the_bare_command, with_a_tool_call);
+on_both!(per_turn, per_turn_after_the_bare_command, with_a_tool_call, after_a_killed_turn);
 
 /// What the scripted model counts for an answer.
 fn tokens(text: &str) -> u64 {
@@ -60,4 +60,12 @@ fn with_a_tool_call(stage: &Stage) {
     assert_eq!(second.calls.len(), 2);
     let (.., output) = usage(&second);
     assert!(output > tokens(second.answer()) && output < tokens(second.answer()) + 60, "{second}");
+}
+
+/// What a killed turn used is not counted for the next one.
+fn after_a_killed_turn(stage: &Stage) {
+    stage.first("first MARK-one").with(["--permissions", "full"]).go().done();
+    stage.next("second MARK-two TOOL-SLEEP 519").start().until_this_runs("sleep 519").kill();
+    let third = stage.next("third MARK-three").go().done();
+    assert_eq!(usage(&third).2, tokens(third.answer()), "{third}");
 }

@@ -72,6 +72,11 @@ impl<'a> Call<'a> {
         self.ends(0)
     }
 
+    /// Whether it ends with this exit code.
+    pub(crate) fn try_ends(mut self, code: i32) -> bool {
+        run_to_end(&mut self.command, &self.input, PATIENCE).is_ok_and(|outcome| outcome.code() == Some(code))
+    }
+
     /// Starts it, and leaves its standard input closed.
     pub(crate) fn start(self) -> Live<'a> {
         Live::start(self.bench, self.command)

@@ -12,6 +12,7 @@ pub(crate) use bench::Bench;
 pub(crate) use call::Call;
 pub(crate) use claude::fake_claude;
 pub(crate) use live::Live;
+pub(crate) use processes::{interrupt, kill};
 pub(crate) use said::Said;
 
 use std::time::{Duration, Instant};

@@ -26,11 +26,16 @@ pub(super) fn of(root: &Path) -> Vec<Process> {
     .collect()
 }
 
-pub(crate) fn signal(pid: u32, signal: Signal) {
+pub(super) fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = kill_process(pid, signal);
 }
 
 pub(crate) fn kill(pid: u32) {
     signal(pid, Signal::KILL);
+}
+
+/// As Ctrl-C does.
+pub(crate) fn interrupt(pid: u32) {
+    signal(pid, Signal::INT);
 }

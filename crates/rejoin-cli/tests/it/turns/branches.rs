@@ -32,8 +32,6 @@ fn any_message_of_a_turn_means_its_end() {
     let turn = bench.show()["turns"][1].clone();
     for message in turn["messages"].as_array().unwrap() {
         let id = message["id"].as_str().unwrap();
-        let said = bench.next("so MARK-d").with(&["--checkpoint", id, "--dry-run", "-o", "json"]);
-        drop(said);
         let plan = bench.rejoin(&["run", "-c", "--checkpoint", id, "--dry-run", "-o", "json", "x"]);
         assert_eq!(plan.done().json()["plan"]["replayed"], 2, "{message}");
     }

@@ -1,0 +1,54 @@
+//! `--dry-run`: the plan, nothing done.
+
+use std::fmt::Write as _;
+
+use rejoin::{Decision, DryRun};
+
+use crate::cli::Output;
+use crate::output::headline;
+use crate::{exit, style};
+
+/// Shows everything that would be done.
+pub(crate) fn show(plan: &DryRun, output: Output) -> anyhow::Result<i32> {
+    let mut out = String::new();
+    if output == Output::Text {
+        let conversation = plan.conversation.map(|id| id.short());
+        style::talk(&headline(
+            plan.agent.as_str(),
+            &plan.plan,
+            plan.turn_number,
+            plan.bytes,
+            conversation.as_deref(),
+        ));
+        for warning in &plan.warnings {
+            style::loud(&format!("! {warning}"));
+        }
+        let decision = match &plan.plan {
+            Decision::Resume { session, .. } => format!("resume {session}"),
+            Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
+        };
+        let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
+        let _ = writeln!(out, "decision   {decision}");
+        let _ = writeln!(out, "directory  {}", plan.cwd);
+        let _ = writeln!(out, "command    {}", argv.join(" "));
+        for (name, value) in &plan.env {
+            let _ = writeln!(out, "env        {name}={}", quoted(value));
+        }
+        let _ = writeln!(out, "stdin      {}", style::bytes(plan.bytes));
+        out.push_str("nothing was run\n");
+    } else {
+        out = serde_json::to_string_pretty(plan)? + "\n";
+    }
+    crate::commands::print(&out)?;
+    Ok(exit::DONE)
+}
+
+/// A word as a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

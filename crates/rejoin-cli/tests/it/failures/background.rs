@@ -1,0 +1,48 @@
+//! Processes an agent leaves behind on purpose.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Bench, eventually, kill};
+
+/// The sleeper a turn left, which must be the only process of the bench.
+#[track_caller]
+fn sleeper(bench: &Bench) -> u32 {
+    eventually("the sleeper alone", || match bench.processes().as_slice() {
+        [one] if one.command.contains("sleep 300") => Some(one.pid),
+        _ => None,
+    })
+}
+
+#[test]
+fn after_a_clean_turn_they_live_on_and_are_named() {
+    for word in ["CHILD", "CHILD-HOLD"] {
+        let bench = Bench::new();
+        let begun = Instant::now();
+        let said = bench.first(&format!("{word} 300 MARK-a")).done();
+        assert!(begun.elapsed() < Duration::from_secs(8), "{word} did not hold it up");
+        said.came_to("completed", None).knows(&["a"]);
+        let pid = sleeper(&bench);
+        assert_eq!(said.warned("background"), format!("still running in the background: sleep ({pid})"));
+        let next = bench.next("on MARK-b").done();
+        next.resumed(&said.session(), 0).sent_only("on MARK-b").calm();
+        assert_eq!(sleeper(&bench), pid, "the next turn leaves it alone");
+        kill(pid);
+        bench.comes_to_rest();
+    }
+}
+
+#[test]
+fn after_a_failed_turn_they_are_ended() {
+    let bench = Bench::new();
+    bench.first("CHILD 300\nFAIL server x").ends(1);
+    bench.comes_to_rest();
+    bench.first("CHILD 300 DIE").ends(1);
+    bench.comes_to_rest();
+}
+
+#[test]
+fn after_a_timeout_they_are_ended() {
+    let bench = Bench::new();
+    bench.first("CHILD-HOLD 300 SLOW 3000").with(&["--timeout", "500ms"]).ends(3);
+    bench.comes_to_rest();
+}

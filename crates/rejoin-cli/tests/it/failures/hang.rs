@@ -1,0 +1,88 @@
+//! Agents that hang, linger, die and exit.
+
+use std::time::{Duration, Instant};
+
+use crate::support::Bench;
+
+#[test]
+fn silence_is_ended_and_said() {
+    let bench = Bench::new();
+    let said = bench.first("MARK-a HANG").with(&["--idle-timeout", "500ms"]).ends(3);
+    said.came_to("timeout", None);
+    assert!(said.text("error").contains("nothing came from the agent for 500 ms"), "{}", said.text("error"));
+    bench.comes_to_rest();
+    let again = bench.next("and now? MARK-b").done();
+    again.resumed(&said.session(), 1).knows(&["a", "b"]);
+}
+
+#[test]
+fn silence_before_the_first_line_is_ended_too() {
+    let bench = Bench::new();
+    let first = bench.first("hello MARK-a").done();
+    let said = bench.next("MARK-b HANG-EARLY").with(&["--idle-timeout", "500ms"]).ends(3);
+    said.came_to("timeout", None);
+    bench.comes_to_rest();
+    bench.next("and now? MARK-c").done().resumed(&first.session(), 1).knows(&["a", "b", "c"]);
+}
+
+#[test]
+fn a_turn_has_a_limit_of_its_own() {
+    let bench = Bench::new();
+    let begun = Instant::now();
+    let said = bench.first("SLOW 3000").with(&["--timeout", "400ms"]).ends(3);
+    assert!(begun.elapsed() < Duration::from_secs(5), "an agent that listens ends at once");
+    assert!(said.text("error").contains("longer than 400 ms"), "{}", said.text("error"));
+    bench.comes_to_rest();
+}
+
+#[test]
+fn a_tool_that_runs_is_no_silence() {
+    let bench = Bench::new();
+    let said = bench.first("SLEEP 1.5 MARK-a").with(&["--idle-timeout", "300ms"]).done();
+    said.knows(&["a"]);
+    bench.first("TOOL-RUN [sleep 1] MARK-a").with(&["--idle-timeout", "300ms"]).done();
+}
+
+#[test]
+fn a_tool_that_runs_is_still_ended_by_the_limit_of_the_turn() {
+    let bench = Bench::new();
+    bench.first("TOOL-RUN [sleep 300]").with(&["--timeout", "500ms"]).ends(3);
+    bench.comes_to_rest();
+}
+
+#[test]
+fn a_zero_means_no_limit_on_silence() {
+    let bench = Bench::new();
+    bench.first("SLOW 5").with(&["--idle-timeout", "0"]).done();
+}
+
+#[test]
+fn an_agent_that_dies_has_failed() {
+    let bench = Bench::new();
+    let said = bench.rejoin(&["run", "-a", "demo", "DIE"]).ends(1);
+    said.tells(&["✗ failed: the agent ended without a result", "signal 9", "rejoin run -c"]);
+    assert_eq!(said.stdout(), "This answer will not be fin\n", "what it said is shown");
+    let shown = bench.show();
+    assert_eq!(shown["turns"][0]["state"], "failed");
+    assert!(shown.to_string().contains("This answer will not be fin"), "and kept");
+}
+
+#[test]
+fn an_agent_that_exits_without_a_word_has_failed_whatever_its_code() {
+    let bench = Bench::new();
+    for code in [0, 7] {
+        let said = bench.first(&format!("EXIT {code}")).ends(1);
+        said.came_to("failed", Some("no_result"));
+        assert_eq!(said.result()["exit_code"], code);
+    }
+}
+
+#[test]
+fn an_agent_that_lives_on_after_its_turn_is_stopped_and_the_turn_counts() {
+    let bench = Bench::new();
+    let said = bench.first("LINGER 120 MARK-a").done();
+    said.came_to("completed", None).knows(&["a"]);
+    assert!(said.warned("lingering").contains("was stopped"));
+    bench.comes_to_rest();
+    bench.next("on MARK-b").done().resumed(&said.session(), 0).sent_only("on MARK-b");
+}

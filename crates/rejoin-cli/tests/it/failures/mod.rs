@@ -1,0 +1,12 @@
+//! What goes wrong in the wild, and what a user gets.
+
+mod background;
+mod busy;
+mod cancel;
+mod disk;
+mod hang;
+mod killed;
+mod questions;
+mod streams;
+mod torn;
+mod watcher;
