@@ -16,6 +16,7 @@ mod loose;
 mod nesting;
 mod registry;
 mod session_id;
+mod surrogates;
 mod truncated;
 mod words;
 

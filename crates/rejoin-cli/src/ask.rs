@@ -1,8 +1,11 @@
 //! Questions of an agent, put to the person at the terminal.
 
-use std::io::{BufRead, IsTerminal};
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rejoin::{Answer, Question};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::style;
 
@@ -10,11 +13,11 @@ use crate::style;
 pub(crate) fn can_ask() -> bool {
     std::io::stderr().is_terminal()
         && std::io::stdout().is_terminal()
-        && std::fs::File::open("/dev/tty").is_ok()
+        && File::open("/dev/tty").is_ok()
 }
 
-/// Asks the person at the terminal.
-pub(crate) fn ask(question: &Question) -> Answer {
+/// Asks the person at the terminal, who may press Ctrl-C instead.
+pub(crate) fn ask(question: &Question, stopped: &AtomicBool) -> Answer {
     style::loud(&format!("? {}", question.text));
     for (at, choice) in question.choices.iter().enumerate() {
         let description =
@@ -22,14 +25,26 @@ pub(crate) fn ask(question: &Question) -> Answer {
         style::talk(&format!("  {}  {}{description}", at + 1, choice.label));
     }
     style::talk("  (number or text, empty to decline)");
-    let mut line = String::new();
-    let read = std::fs::File::open("/dev/tty")
-        .map(std::io::BufReader::new)
-        .and_then(|mut tty| tty.read_line(&mut line));
+    let line = read_line(stopped).unwrap_or_default();
     let line = line.trim();
-    if read.is_err() || line.is_empty() {
+    if line.is_empty() {
         return Answer::Declined;
     }
     let chosen = line.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
     Answer::Text(chosen.map_or_else(|| line.to_owned(), |choice| choice.label.clone()))
+}
+
+/// A line of the terminal; `None` once the turn was stopped.
+fn read_line(stopped: &AtomicBool) -> Option<String> {
+    let tty = File::open("/dev/tty").ok()?;
+    let pause = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    while !stopped.load(Ordering::Relaxed) {
+        let mut fds = [PollFd::new(&tty, PollFlags::IN)];
+        if poll(&mut fds, Some(&pause)).is_ok_and(|ready| ready > 0) {
+            let mut line = String::new();
+            BufReader::new(tty).read_line(&mut line).ok()?;
+            return Some(line);
+        }
+    }
+    None
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::duration;
@@ -219,4 +220,14 @@ impl From<ScopeArg> for rejoin::Scope {
             ScopeArg::Own => Self::Own,
         }
     }
+}
+
+/// For a prompt that begins with a dash clap advises `-- -x`, which would make it an argument for the agent.
+pub(crate) fn with_better_advice(mut error: clap::Error) -> clap::Error {
+    let of_run = error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("[PROMPT]"));
+    if error.kind() == ErrorKind::UnknownArgument && of_run {
+        let advice = "give a prompt that begins with '-' on standard input, or with '-f FILE' ('-f -' waits for standard input)";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    }
+    error
 }

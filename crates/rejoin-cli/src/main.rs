@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; a closed pipe while printing them is none, either.
+            let error = cli::with_better_advice(error);
             let _ = error.print();
             return exit::code(if error.use_stderr() { exit::USAGE } else { exit::DONE });
         }

@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::style;
@@ -66,7 +65,10 @@ fn read_stdin() -> anyhow::Result<String> {
 
 fn bounded(source: impl Read, name: &str) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
-    source.take(MOST + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    source
+        .take(MOST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| usage(&format!("cannot read {name}: {error}")))?;
     if bytes.len() as u64 > MOST {
         return Err(usage(&format!("{name} is longer than {} MiB, more than any agent takes", MOST >> 20)));
     }
@@ -82,7 +84,11 @@ fn piped(only_prompt: bool) -> anyhow::Result<Option<String>> {
         return Ok(None);
     }
     let limit = if only_prompt { LONG_SILENCE } else { SILENCE };
-    if !speaks(stdin.as_fd(), limit) && !has_other_writer(stdin.as_fd()) {
+    // Asked again after every silence: a writer may go, or have been a child just being forked.
+    while !speaks(stdin.as_fd(), limit) {
+        if has_other_writer(stdin.as_fd()) {
+            continue;
+        }
         if !only_prompt {
             style::talk("! standard input is open but silent: not read (use -f - to wait for it)");
         }

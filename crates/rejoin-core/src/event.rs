@@ -54,7 +54,8 @@ pub enum Event {
         /// The piece.
         text: String,
     },
-    /// A finished block of the answer. Whoever printed the deltas prints only what is new.
+    /// A finished block of the answer. Whoever printed the deltas prints only what is new. An empty
+    /// one takes back what was streamed: the agent began anew after a broken stream.
     Message {
         /// Its id.
         message: MessageId,

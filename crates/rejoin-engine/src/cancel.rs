@@ -12,7 +12,11 @@ pub struct Canceller(Arc<UnixStream>);
 
 /// The end the engine watches.
 #[derive(Debug)]
-pub struct CancelWatch(UnixStream);
+pub struct CancelWatch {
+    ours: UnixStream,
+    /// Keeps the pair open: a closed one would look like requests without end.
+    _theirs: Arc<UnixStream>,
+}
 
 impl Canceller {
     /// Asks the turn to stop.
@@ -32,18 +36,19 @@ impl CancelWatch {
         let (theirs, ours) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         ours.set_nonblocking(true)?;
-        Ok((Canceller(Arc::new(theirs)), CancelWatch(ours)))
+        let theirs = Arc::new(theirs);
+        Ok((Canceller(Arc::clone(&theirs)), CancelWatch { ours, _theirs: theirs }))
     }
 
     /// How many requests came since the last look.
     pub(crate) fn requests(&self) -> usize {
         let mut buffer = [0; 16];
-        (&self.0).read(&mut buffer).unwrap_or(0)
+        (&self.ours).read(&mut buffer).unwrap_or(0)
     }
 }
 
 impl AsFd for CancelWatch {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.ours.as_fd()
     }
 }

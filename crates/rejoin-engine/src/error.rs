@@ -21,6 +21,12 @@ pub enum TurnError {
         /// By whom, where known.
         owner: Option<Owner>,
     },
+    /// The user gave up before it was our turn.
+    #[error("cancelled while waiting for {what}; nothing was done")]
+    Cancelled {
+        /// What was in use.
+        what: String,
+    },
     /// The journal could not be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -29,7 +29,9 @@ impl Pump<'_> {
 
     /// Begins to stop the agent.
     pub(crate) fn stop(&mut self, rung: Rung, verdict: Verdict) {
-        if self.stopping.is_none() && self.exited.is_none() {
+        // A wrong session is one even if its agent was too fast to be stopped.
+        let matters = self.exited.is_none() || matches!(verdict, Verdict::Rejected(_));
+        if self.stopping.is_none() && matters {
             self.stopping = Some((rung, Instant::now(), verdict));
             self.climb(rung);
         }

@@ -82,6 +82,8 @@ impl Default for AgentSetup {
 pub enum Target {
     /// A new one.
     New {
+        /// The project it belongs to (real path).
+        project: PathBuf,
         /// The directory it lives in.
         dir: PathBuf,
         /// Which turns its agents should know.

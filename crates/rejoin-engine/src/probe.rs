@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rejoin_agents::{Capabilities, Definition, ProbeAnswer};
+use rejoin_journal::private;
 use serde::{Deserialize, Serialize};
 
 /// A wedged `--help` must not block everything.
@@ -84,7 +85,7 @@ pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path) -> C
     {
         known.insert(key, Remembered { real, size, mtime, mtime_nsec, capabilities: capabilities.clone() });
         // A cache: if it cannot be written, the next turn asks again.
-        let _ = write_cache(&file, &known);
+        let _ = write_cache(cache, &file, &known);
     }
     capabilities
 }
@@ -95,13 +96,15 @@ fn identity(path: &Path) -> Option<(PathBuf, u64, i64, i64)> {
     Some((real, meta.size(), meta.mtime(), meta.mtime_nsec()))
 }
 
-fn write_cache(file: &Path, known: &BTreeMap<String, Remembered>) -> std::io::Result<()> {
-    if let Some(dir) = file.parent() {
-        std::fs::create_dir_all(dir)?;
-    }
-    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&temporary, serde_json::to_vec_pretty(known)?)?;
-    std::fs::rename(&temporary, file)
+fn write_cache(
+    cache: &Path,
+    file: &Path,
+    known: &BTreeMap<String, Remembered>,
+) -> Result<(), rejoin_journal::JournalError> {
+    let text = serde_json::to_vec_pretty(known)
+        .map_err(|cause| rejoin_journal::JournalError::NotJson { cause })?;
+    private::create_dir(cache)?;
+    private::write_atomically(file, &text)
 }
 
 fn ask(path: &Path, args: &[&str], foreign: &[&str]) -> ProbeAnswer {

@@ -257,7 +257,13 @@ impl Pump<'_> {
                 Step::Stored => self.on_stored(),
                 Step::Total(total) => self.got.total = Some(total),
                 Step::Rejected(words) => self.conclude(Verdict::Rejected(words)),
-                Step::Ended(outcome) => self.conclude(Verdict::Ended(outcome)),
+                Step::Ended(outcome) => {
+                    // It does not run as it was told to: not a moment longer.
+                    if matches!(outcome, Outcome::Failed { class: FailureClass::Launch, .. }) {
+                        self.stop(Rung::Killed, Verdict::Ended(outcome.clone()));
+                    }
+                    self.conclude(Verdict::Ended(outcome));
+                }
             }
         }
         if self.steps.is_empty() {

@@ -11,7 +11,10 @@ use serde::Serialize;
 
 use crate::scene::{Scene, environment};
 use crate::scribe::new_id;
-use crate::{Engine, Order, TurnError};
+use crate::{Engine, Helper, Order, TurnError};
+
+/// Said whenever a replay had to be shortened.
+pub(crate) const LOSSY: &str = "the history did not fit and was shortened; the marks in it say where";
 
 /// A run that can be launched.
 pub(crate) struct Ready {
@@ -83,7 +86,8 @@ impl Ready {
     }
 
     /// What would be done, for `--dry-run`.
-    pub(crate) fn describe(&self, order: &Order, scene: &Scene) -> DryRun {
+    pub(crate) fn describe(&self, engine: &Engine, order: &Order, scene: &Scene) -> DryRun {
+        let used_elsewhere = self.composed.pin().is_some_and(|pin| Scene::was_used_elsewhere(order, pin));
         DryRun {
             agent: order.agent.agent(),
             conversation: (!scene.is_new).then_some(scene.id),
@@ -96,13 +100,43 @@ impl Ready {
             bytes: self.composed.prompt().len(),
             lossy: self.composed.lossy(),
             prompt: self.composed.prompt().to_owned(),
-            warnings: scene
-                .warnings
-                .iter()
-                .map(|(_, text)| text.clone())
-                .chain(self.launch.warnings.iter().cloned())
+            warnings: self
+                .warnings(engine, order, scene, used_elsewhere)
+                .into_iter()
+                .map(|(_, text)| text)
                 .collect(),
         }
+    }
+
+    /// What the user should know beforehand: a stable word and a sentence each.
+    pub(crate) fn warnings(
+        &self,
+        engine: &Engine,
+        order: &Order,
+        scene: &Scene,
+        used_elsewhere: bool,
+    ) -> Vec<(String, String)> {
+        let mut all = scene.warnings.clone();
+        let mut warn = |code: &str, text: String| all.push((code.to_owned(), text));
+        for text in &self.launch.warnings {
+            warn("launch", text.clone());
+        }
+        if used_elsewhere {
+            let agent = order.agent.agent();
+            let text = format!(
+                "{agent}'s session was used outside rejoin since the last turn; it goes on from there"
+            );
+            warn("advanced", text);
+        }
+        if self.composed.lossy() {
+            warn("lossy", LOSSY.into());
+        }
+        if matches!(engine.helper, Helper::Thread) {
+            let text =
+                "no rejoin executable was found to supervise the agent: its children may outlive a crash";
+            warn("supervision", text.into());
+        }
+        all
     }
 }
 

@@ -41,11 +41,9 @@ impl Scene {
     pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
         let agent = order.agent;
         let (id, info, conversation, is_new, noted) = match &order.target {
-            Target::New { dir, scope, .. } => {
-                let dir = real_dir(dir)?;
-                let project = text(&git::project_of(&dir))?;
-                let info =
-                    ConversationInfo { schema: System::SCHEMA, project, dir: text(&dir)?, scope: *scope };
+            Target::New { project, dir, scope, .. } => {
+                let (project, dir) = (text(project)?, text(&real_dir(dir)?)?);
+                let info = ConversationInfo { schema: System::SCHEMA, project, dir, scope: *scope };
                 let id = ConversationId::new(uuid::Uuid::new_v4());
                 (id, info, Conversation::default(), true, Vec::new())
             }

@@ -15,33 +15,33 @@ use crate::cancel::CancelWatch;
 use crate::desk::Desk;
 use crate::harvest::{Verdict, Yield};
 use crate::pump::{Surroundings, pump};
-use crate::ready::{DryRun, Ready};
+use crate::ready::{DryRun, LOSSY, Ready};
 use crate::scene::{Scene, environment};
 use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::watch::{Watcher, show};
-use crate::{Engine, Helper, Order, Target, TurnError, TurnOutcome};
+use crate::{Engine, Order, Target, TurnError, TurnOutcome};
 
 impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
     pub fn dry_run(&self, order: &Order) -> Result<DryRun, TurnError> {
+        check_prompt(order)?;
         let scene = Scene::read(self, order)?;
         let plan = scene.plan(self, order);
         let ready = Ready::make(self, order, &scene, plan, false)?;
-        Ok(ready.describe(order, &scene))
+        Ok(ready.describe(self, order, &scene))
     }
 
     /// Carries out one turn.
     pub fn run(&self, mut order: Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
-        let started = Instant::now();
         let naming = order.naming.take();
         let order = &order;
         check_prompt(order)?;
         let can_ask = watcher.on_question.is_some();
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
-        let mut leases = self.lease_conversation(order)?;
+        let mut leases = self.lease_conversation(order, &watcher.cancel)?;
         let scene = Scene::read(self, order)?;
         let plan = scene.plan(self, order);
         let used_elsewhere = match &plan {
@@ -49,9 +49,9 @@ impl Engine {
             _ => None,
         };
         let ready = Ready::make(self, order, &scene, plan, can_ask)?;
-        leases.extend(self.lease_session(order, ready.composed.session())?);
+        leases.extend(self.lease_session(order, ready.composed.session(), &watcher.cancel)?);
         if scene.is_new && order.wish != Wish::Ephemeral {
-            leases.extend(self.lease_name(order, &scene)?);
+            leases.extend(self.lease_name(order, &scene, &watcher.cancel)?);
         }
 
         // From here on the turn exists.
@@ -62,7 +62,7 @@ impl Engine {
             head: scene.letterhead(),
             id: new_id(),
             leases,
-            started,
+            started: Instant::now(),
             can_ask,
             warnings: Vec::new(),
             runs: 0,
@@ -178,47 +178,25 @@ impl Turn<'_> {
     }
 
     fn warn_beforehand(&mut self, desk: &mut Desk, ready: &Ready, used_elsewhere: Option<&Pin>) {
-        let agent = self.order.agent.agent();
         desk.emit(Event::Init {
             schema: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").into(),
             conversation: (!self.ephemeral()).then_some(self.scene.id),
             turn: self.id,
             number: self.scene.path.len() + 1,
-            agent: agent.clone(),
+            agent: self.order.agent.agent(),
             plan: ready.composed.decision().clone(),
             cwd: self.head.cwd.clone(),
             bytes: ready.composed.prompt().len(),
         });
-        for (code, text) in &self.scene.warnings {
-            self.warnings.push(text.clone());
-            desk.emit(Event::Warning { code: code.clone(), text: text.clone() });
+        for (code, text) in ready.warnings(self.engine, self.order, self.scene, used_elsewhere.is_some()) {
+            self.warn(code, text, desk);
         }
-        let mut warn = |code: &str, text: String| {
-            self.warnings.push(text.clone());
-            desk.emit(Event::Warning { code: code.into(), text });
-        };
-        for text in &ready.launch.warnings {
-            warn("launch", text.clone());
-        }
-        if used_elsewhere.is_some() {
-            warn(
-                "advanced",
-                format!(
-                    "{agent}'s session was used outside rejoin since the last turn; it goes on from there"
-                ),
-            );
-        }
-        if ready.composed.lossy() {
-            warn("lossy", "the history did not fit and was shortened; the marks in it say where".into());
-        }
-        if matches!(self.engine.helper, Helper::Thread) {
-            warn(
-                "supervision",
-                "no rejoin executable was found to supervise the agent: its children may outlive a crash"
-                    .into(),
-            );
-        }
+    }
+
+    fn warn(&mut self, code: String, text: String, desk: &mut Desk) {
+        self.warnings.push(text.clone());
+        desk.emit(Event::Warning { code, text });
     }
 
     /// Runs the agent, at most twice, and settles the turn.
@@ -327,11 +305,6 @@ impl Turn<'_> {
     /// A dead id is never kept.
     fn give_up(pin: Option<&Pin>, words: &str, desk: &mut Desk) {
         let Some(pin) = pin else { return };
-        desk.emit(Event::ResumeRejected {
-            agent: pin.session.agent().clone(),
-            session: pin.session.as_str().to_owned(),
-            text: words.to_owned(),
-        });
         let state = PinState::Retired { why: format!("the agent refused to resume it: {words}") };
         desk.write(System::Pin(Box::new(Pin { state, ..pin.clone() })));
     }
@@ -340,9 +313,14 @@ impl Turn<'_> {
     fn second_run(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
         self.runs += 1;
         let session = pin.map(|pin| pin.session.as_str().to_owned()).unwrap_or_default();
-        let why = Reason::SessionRejected { session, why: words.to_owned() };
+        let why = Reason::SessionRejected { session: session.clone(), why: words.to_owned() };
         let plan = Plan::fresh(why, &self.scene.slice);
         let ready = Ready::make(self.engine, self.order, self.scene, plan, self.can_ask)?;
+        let agent = self.order.agent.agent();
+        desk.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
+        if ready.composed.lossy() {
+            self.warn("lossy".into(), LOSSY.into(), desk);
+        }
         desk.next_run();
         if !self.ephemeral() {
             desk.write_synced(vec![self.intent(&ready)])?;

@@ -264,6 +264,7 @@ impl<'a> TurnBuilder<'a> {
         let target = match existing {
             Some(id) => Target::Existing(id),
             None => Target::New {
+                project,
                 dir: self.cwd.clone().unwrap_or(dir),
                 scope: self.scope.or(project_config.scope).unwrap_or_default(),
                 name: self.wanted.iter().find_map(|wanted| match wanted {
@@ -383,7 +384,7 @@ pub(crate) fn known_agent(agent: &Agent) -> Result<&'static dyn Definition, Erro
         let names = || rejoin_agents::registry().iter().map(|known| known.agent().as_str().to_owned());
         let hint = suggestion(agent.as_str(), names());
         let list: Vec<String> = names().collect();
-        Error::usage(format!("unknown agent {:?}{hint}; known are {}", agent.as_str(), list.join(", ")))
+        Error::usage(format!("unknown agent {:?}; known are {}{hint}", agent.as_str(), list.join(", ")))
     })
 }
 

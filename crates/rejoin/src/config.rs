@@ -88,6 +88,15 @@ impl Config {
                 return Err(Error::Config(format!("{}: unknown agent {name:?}{hint}", path.display())));
             }
         }
+        for agent in known.iter().filter(|agent| agent.embedded().is_some()).map(|agent| agent.agent()) {
+            if config.agents.get(agent.as_str()).is_some_and(|setup| setup.command.is_some()) {
+                let text = format!(
+                    "{}: {agent} is part of rejoin and has no command of its own; leave `command` out",
+                    path.display()
+                );
+                return Err(Error::Config(text));
+            }
+        }
         Ok(config)
     }
 }

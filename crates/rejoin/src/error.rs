@@ -21,6 +21,7 @@ impl Error {
             Error::Turn(TurnError::Permission(_)) => 5,
             Error::Turn(TurnError::Busy { .. }) => 6,
             Error::Turn(TurnError::Journal(_) | TurnError::System { .. }) => 7,
+            Error::Turn(TurnError::Cancelled { .. }) => 130,
         }
     }
 

@@ -60,7 +60,7 @@ impl Rejoin {
         }
         let names = self.names(project)?;
         let hint = suggestion(text, names.into_iter());
-        Err(Error::not_found(format!("no conversation {text:?}{hint}; `rejoin ls` lists them")))
+        Err(Error::not_found(format!("no conversation {text:?}; `rejoin ls` lists them{hint}")))
     }
 
     /// Keeps names as they are until the lease is dropped.

@@ -14,7 +14,12 @@ pub struct Rejoin {
 impl Rejoin {
     /// Opens `$REJOIN_HOME` (else `rejoin/` in the XDG data directory) and the configuration.
     pub fn open() -> Result<Self, Error> {
-        Self::open_with(default_home()?, Config::load()?, find_helper())
+        Self::open_supervised(find_helper())
+    }
+
+    /// The same, with a supervisor of your choice.
+    pub fn open_supervised(helper: Helper) -> Result<Self, Error> {
+        Self::open_with(default_home()?, Config::load()?, helper)
     }
 
     /// Opens a home of your choice.

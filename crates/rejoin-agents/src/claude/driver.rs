@@ -13,7 +13,7 @@ use super::wire::{Block, Message, StreamEvent, Wire, output};
 use crate::driver::{diagnostic, ended_early, json_line};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
-use crate::{Answer, Driver, Exit, IdSource, Line, Step, truncated};
+use crate::{Answer, Driver, Exit, IdSource, Line, Step, surrogates, truncated};
 
 /// Lines that are known and say nothing about the turn.
 const QUIET_LINES: &[&str] = &[
@@ -340,7 +340,11 @@ impl Driver for ClaudeDriver {
             return;
         }
         let text = truncated::text(line);
-        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
+        let understood = match serde_json::from_str(&text) {
+            Ok(wire) => self.event(wire, out),
+            Err(_) => surrogates::mended(&text)
+                .is_some_and(|text| serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out))),
+        };
         if !understood {
             out.push(diagnostic(line));
         }

@@ -1,6 +1,6 @@
 //! What Codex's lines mean.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
 
@@ -29,8 +29,9 @@ pub(super) struct CodexDriver {
     thread: String,
     /// The message of the current step: thinking and the text it leads to are one.
     current: Option<Current>,
-    /// Calls whose beginning was seen.
-    begun: HashSet<String>,
+    /// Calls whose beginning was seen, by Codex's id: it counts its items anew in every run, so
+    /// each gets an id that is one of its kind.
+    begun: HashMap<String, String>,
     /// An error that is the last word if the turn fails now, and else a retry.
     error: Option<String>,
     last_retry: String,
@@ -53,7 +54,7 @@ impl CodexDriver {
             phase: Phase::Silent,
             thread: String::new(),
             current: None,
-            begun: HashSet::new(),
+            begun: HashMap::new(),
             error: None,
             last_retry: String::new(),
             interrupted: false,
@@ -95,7 +96,7 @@ impl CodexDriver {
                 current.streamed += text.len();
                 out.push(Step::Emit(Event::TextDelta { message, offset, text }));
             }
-            "item.started" => return wire.item.0.is_some_and(|item| self.item_started(item, out)),
+            "item.started" => return wire.item.0.is_some_and(|item| self.item_started(&item, out)),
             "item.completed" => return wire.item.0.is_some_and(|item| self.item_completed(item, out)),
             "item.updated" | "session.created" => {}
             "error" => self.error_line(wire.message.into_string(), out),
@@ -125,16 +126,21 @@ impl CodexDriver {
         }));
     }
 
-    fn item_started(&mut self, item: Item<'_>, out: &mut Vec<Step>) -> bool {
+    fn item_started(&mut self, item: &Item<'_>, out: &mut Vec<Step>) -> bool {
         let Some(name) = item.tool() else {
             return matches!(item.kind.as_str(), "agent_message" | "assistant_message" | "reasoning");
         };
-        let input = item.input();
-        let id = item.id.into_string();
-        self.begun.insert(id.clone());
-        let message = self.current().id;
-        out.push(Step::Emit(Event::ToolUse { message, id, name, input, parent: None }));
+        self.call(item, name, out);
         true
+    }
+
+    /// Tells of a call and keeps it in mind.
+    fn call(&mut self, item: &Item<'_>, name: String, out: &mut Vec<Step>) {
+        let message = self.current().id;
+        let native = item.id.as_str();
+        let id = format!("{}-{native}", message.short());
+        self.begun.insert(native.to_owned(), id.clone());
+        out.push(Step::Emit(Event::ToolUse { message, id, name, input: item.input(), parent: None }));
     }
 
     fn item_completed(&mut self, item: Item<'_>, out: &mut Vec<Step>) -> bool {
@@ -165,17 +171,10 @@ impl CodexDriver {
                 let Some(name) = item.tool() else {
                     return false;
                 };
-                let id = item.id.as_str().to_owned();
-                if !self.begun.remove(&id) {
-                    let (message, input) = (self.current().id, item.input());
-                    out.push(Step::Emit(Event::ToolUse {
-                        message,
-                        id: id.clone(),
-                        name,
-                        input,
-                        parent: None,
-                    }));
+                if !self.begun.contains_key(item.id.as_str()) {
+                    self.call(&item, name, out);
                 }
+                let id = self.begun.remove(item.id.as_str()).unwrap_or_default();
                 self.current = None;
                 let (output, error) = item.output();
                 let message = (self.ids)();

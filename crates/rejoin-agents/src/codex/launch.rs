@@ -40,7 +40,8 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         // Codex accepts the flag, and stores the turn all the same.
         return Err(Refusal::Unsupported("codex cannot resume a session without adding to it".into()));
     }
-    let (before, after) = extra_args(request.extra_args, session.is_some(), request.capabilities)?;
+    check_extra_args(request.extra_args, request.permissions)?;
+    let (before, after) = placed(request.extra_args, session.is_some(), request.capabilities);
 
     let mut warnings = Vec::new();
     let mut args: Vec<OsString> = vec!["exec".into()];
@@ -119,42 +120,40 @@ const RESERVED: &[&str] = &[
     "--thread-source",
 ];
 
-/// Checks the user's arguments and puts each where Codex accepts it: those that `exec resume` has
-/// behind it, the others before.
-fn extra_args(
-    args: &[String],
-    resumes: bool,
-    capabilities: &Capabilities,
-) -> Result<(Vec<OsString>, Vec<OsString>), Refusal> {
+/// Settings that start programs outside of the sandbox.
+const WIDENING: &[&str] = &["mcp_servers", "hooks", "notify", "plugins"];
+
+fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    let limited = matches!(level, Permissions::Read | Permissions::Edit);
     extra_args::check(NAME, args, SYNTAX, |Flag { name, value }| {
         let is_setting = matches!(name, "-c" | "--config");
         let setting = value.filter(|_| is_setting).unwrap_or_default();
-        let key = setting.split('=').next().unwrap_or_default();
+        let key = setting.split('=').next().unwrap_or_default().trim();
         let about = |text: &str| PERMISSIONS.iter().any(|part| text.contains(part));
-        if about(name)
-            || about(key)
-            || key.trim_start().starts_with("projects")
-            || ["-s", "-a"].contains(&name)
-        {
-            return Err(permission_flag(
-                NAME,
-                &if is_setting { format!("{name} {key}") } else { name.to_owned() },
-            ));
+        let widens =
+            key.starts_with("projects") || WIDENING.iter().any(|part| limited && key.starts_with(part));
+        if about(name) || about(key) || widens || ["-s", "-a"].contains(&name) {
+            let what = if is_setting { format!("{name} {key}") } else { name.to_owned() };
+            return Err(permission_flag(NAME, &what));
         }
         if RESERVED.contains(&name) || ["-C", "-h", "-V"].contains(&name) {
             return Err(reserved_flag(NAME, name));
         }
         Ok(())
-    })?;
+    })
+}
+
+/// Puts each of the user's arguments where Codex accepts it: those that `exec resume` has stand
+/// behind it, the others before.
+fn placed(args: &[String], resumes: bool, capabilities: &Capabilities) -> (Vec<OsString>, Vec<OsString>) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut behind = false;
     for arg in args {
         if arg.starts_with('-') {
             let name = if arg.starts_with("--") { arg.split('=').next() } else { arg.get(..2) };
-            let name = name.unwrap_or(arg);
-            behind = resumes && capabilities.has(&format!("resume {name}"));
+            behind = resumes && capabilities.has(&format!("resume {}", name.unwrap_or(arg)));
         }
         if behind { &mut after } else { &mut before }.push(OsString::from(arg));
     }
-    Ok((before, after))
+    (before, after)
 }

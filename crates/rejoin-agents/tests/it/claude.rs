@@ -266,3 +266,16 @@ fn what_is_no_event_is_kept_and_the_turn_goes_on() {
     }
     assert_snapshot!(shown(&steps));
 }
+
+#[test]
+fn half_a_character_does_not_cost_the_line() {
+    let mut driver = Asked::claude().driver();
+    let mut steps = Vec::new();
+    for line in [
+        &br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"cut \ud83d"}]}}"#[..],
+        br#"{"type":"result","subtype":"success","is_error":false,"result":"\ude00 done"}"#,
+    ] {
+        driver.on_line(Line::whole(line), &mut steps);
+    }
+    assert_snapshot!(shown(&steps));
+}

@@ -77,6 +77,14 @@ fn what_reaches_beyond_a_limited_level() {
         assert!(Asked::claude().level(Permissions::Agent).extra(&[flag]).launch().is_ok(), "{flag}");
     }
     refused_as_permission(&Asked::claude().level(Permissions::Edit).extra(&["--add-dir=/"]));
+    for setting in ["mcp_servers.x.command=\"x\"", "notify=[\"x\"]", "hooks.x=1"] {
+        refused_as_permission(&Asked::codex().level(Permissions::Read).extra(&["-c", setting]));
+        refused_as_permission(&Asked::codex().level(Permissions::Edit).extra(&["--config", setting]));
+        assert!(
+            Asked::codex().level(Permissions::Full).extra(&["-c", setting]).launch().is_ok(),
+            "{setting}"
+        );
+    }
 }
 
 #[test]

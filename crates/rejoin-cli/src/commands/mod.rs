@@ -5,6 +5,8 @@ mod ls;
 mod run;
 mod show;
 
+use anyhow::Context;
+
 use crate::cli::Command;
 
 /// Runs a command and gives its exit code.
@@ -20,7 +22,8 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
 
 /// rejoin with this very executable as supervisor.
 pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
-    Ok(rejoin::Rejoin::open()?)
+    let itself = std::env::current_exe().context("cannot find out where this executable is")?;
+    Ok(rejoin::Rejoin::open_supervised(rejoin::Helper::Executable(itself))?)
 }
 
 /// Prints data. Somebody who closed the pipe has seen enough.

@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use rejoin::{Agent, Event, TurnBuilder};
 
 use crate::cli::{Output, RunArgs};
@@ -12,12 +15,15 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
     if args.dry_run {
         return dry_run::show(&turn.dry_run()?, args.output);
     }
+    let stopped = Arc::new(AtomicBool::new(false));
     if args.output == Output::Text && ask::can_ask() {
-        turn = turn.on_question(ask::ask);
+        let stopped = Arc::clone(&stopped);
+        turn = turn.on_question(move |question| ask::ask(question, &stopped));
     }
     let canceller = turn.canceller()?;
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
+        signal_hook::flag::register(signal, Arc::clone(&stopped))?;
     }
     let mut printer = Printer::new(args.output);
     let outcome = turn.run(|event: &Event| printer.event(event));

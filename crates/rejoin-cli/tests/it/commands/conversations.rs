@@ -108,7 +108,10 @@ fn a_checkpoint_needs_its_conversation() {
     let bench = Bench::after_a_turn();
     let message = bench.show()["turns"][0]["id"].as_str().unwrap().to_owned();
     bench.rejoin(&["run", "--checkpoint", &message, "hi"]).ends(2).tells(&["checkpoint", "continue"]);
-    bench.rejoin(&["run", "-c", "--checkpoint", "deadbeef", "hi"]).ends(4).tells(&["deadbeef", "rejoin show"]);
+    bench
+        .rejoin(&["run", "-c", "--checkpoint", "deadbeef", "hi"])
+        .ends(4)
+        .tells(&["deadbeef", "rejoin show"]);
     let call = bench.rejoin(&["run", "-c", "--checkpoint", &message, "hi", "-a", "demo"]);
     call.within(bench.outside("new")).ends(4).tells(&["no conversation yet"]);
     assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 1, "and nothing was begun");

@@ -29,7 +29,9 @@ fn it_narrows_permissions_and_the_user_may_name_others() {
     assert!(argv(&bench, &["-a", "demo"]).contains(&"--permissions=read".to_owned()));
     let said = bench.first("TOOL-RUN [echo done]").done();
     assert_eq!(said.events_of("tool_result")[0]["error"], true);
-    assert!(argv(&bench, &["-a", "demo", "--permissions", "edit"]).contains(&"--permissions=edit".to_owned()));
+    assert!(
+        argv(&bench, &["-a", "demo", "--permissions", "edit"]).contains(&"--permissions=edit".to_owned())
+    );
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What a person at a terminal sees. `script` gives the command a terminal of its own.
 
+use std::io::{Read, Write};
+use std::process::Stdio;
+
 use crate::support::{Bench, Call, fake_claude};
 
 /// `rejoin` on a terminal.
@@ -77,7 +80,21 @@ fn a_question_can_be_left_with_ctrl_c() {
         return;
     }
     let bench = Bench::new();
-    let said = on_terminal(&bench, "run -a demo ASK").given("\u{3}").ends(130);
-    assert!(said.stdout().contains("cancelled"), "{:?}", said.stdout());
+    let mut command = on_terminal(&bench, "run -a demo ASK").command();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut keyboard, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = String::new();
+    let mut read = |until: &str| {
+        let mut byte = [0; 256];
+        while !shown.contains(until) {
+            let count = screen.read(&mut byte).unwrap();
+            assert!(count > 0, "{until:?} is not in {shown:?}");
+            shown.push_str(&String::from_utf8_lossy(&byte[..count]));
+        }
+    };
+    read("empty to decline");
+    keyboard.write_all(b"\x03").unwrap();
+    read("cancelled");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     bench.comes_to_rest();
 }

@@ -32,6 +32,15 @@ fn with_wait_both_are_remembered() {
 }
 
 #[test]
+fn waiting_does_not_count_as_time_of_the_turn() {
+    let bench = Bench::after_a_turn();
+    let mut one = bench.next("one SLOW 60").start();
+    one.hears("text_delta");
+    bench.next("two MARK-b").with(&["--wait", "--timeout", "800ms"]).done().knows(&["a", "b"]);
+    one.ends(0);
+}
+
+#[test]
 fn many_that_wait_are_all_remembered() {
     let bench = Bench::after_a_turn();
     let all: Vec<_> = ["b", "c", "d", "e", "f"]

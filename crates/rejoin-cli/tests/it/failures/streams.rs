@@ -48,7 +48,8 @@ fn floods_are_taken_in_with_little_memory() {
     let rejoin = env!("CARGO_BIN_EXE_rejoin");
     for flood in ["FLOOD 50m", "FLOOD 50m 100", "FLOOD 50m 64k tools"] {
         // The largest process of the tree counts; what is printed is thrown away.
-        let script = format!("ulimit -v 700000; exec {rejoin} run -o stream-json -a demo '{flood} MARK-a' | tail -n1");
+        let script =
+            format!("ulimit -v 700000; exec {rejoin} run -o stream-json -a demo '{flood} MARK-a' | tail -n1");
         let begun = Instant::now();
         let said = Call::of(&bench, "sh", &["-c", &script]).done();
         said.came_to("completed", None).knows(&["a"]);
@@ -64,7 +65,10 @@ fn stderr_is_kept_apart() {
     assert_eq!((&lines[0]["stream"], &lines[0]["text"]), (&"stderr".into(), &"something odd".into()));
     said.knows(&["a"]);
     let said = bench.rejoin(&["run", "-a", "demo", "STDERR something odd"]).done();
-    assert!(!said.stderr().contains("odd") && !said.stdout().contains("odd"), "not in the way of a good turn");
+    assert!(
+        !said.stderr().contains("odd") && !said.stdout().contains("odd"),
+        "not in the way of a good turn"
+    );
 }
 
 #[test]

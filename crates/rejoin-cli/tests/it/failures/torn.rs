@@ -55,5 +55,8 @@ fn a_journal_that_lost_its_beginning_is_refused_with_a_way_out() {
     let text = fs::read_to_string(&journal).unwrap();
     let (_, rest) = text.split_once('\n').unwrap();
     fs::write(&journal, rest).unwrap();
-    bench.rejoin(&["run", "-r", &first.conversation(), "on"]).ends(2).tells(&["first record", "start a new one"]);
+    bench
+        .rejoin(&["run", "-r", &first.conversation(), "on"])
+        .ends(2)
+        .tells(&["first record", "start a new one"]);
 }

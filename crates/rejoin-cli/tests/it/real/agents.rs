@@ -17,7 +17,10 @@ fn what_it_can_do(stage: &Stage) {
     match stage.who {
         Who::Claude => assert_eq!((can["product"].as_str(), told), (Some("Claude Code"), [true; 5])),
         Who::Codex => {
-            assert_eq!((can["product"].as_str(), told), (Some("codex-cli"), [true, true, true, false, false]));
+            assert_eq!(
+                (can["product"].as_str(), told),
+                (Some("codex-cli"), [true, true, true, false, false])
+            );
         }
     }
     let shown = stage.lab.run(stage.rejoin().arg("agents"), "").assert_success().stdout;

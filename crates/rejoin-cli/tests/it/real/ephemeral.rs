@@ -1,21 +1,10 @@
 //! `--ephemeral` leaves nothing behind.
 
 use std::fs;
-use std::path::Path;
 
-use super::stage::{Stage, files_below};
+use super::stage::{Stage, files_with};
 
 on_both!(nothing_is_left, it_knows_the_history_and_adds_nothing);
-
-/// The files below a directory that hold this text.
-fn files_with(dir: &Path, text: &str) -> Vec<String> {
-    let holds = |file: &Path| {
-        let bytes = fs::read(file).unwrap_or_default();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    };
-    let files = files_below(dir).into_iter().filter(|file| holds(file));
-    files.map(|file| file.display().to_string()).collect()
-}
 
 fn nothing_is_left(stage: &Stage) {
     let turn = stage.first("a secret MARK-secret").with(["--ephemeral"]).go().done().fresh("ephemeral", 0);

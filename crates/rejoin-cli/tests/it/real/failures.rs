@@ -11,7 +11,8 @@ on_both!(
     a_first_turn_that_fails,
     a_stream_that_breaks,
     a_failure_that_is_retried,
-    the_same_lasting_failure_twice
+    the_same_lasting_failure_twice,
+    a_model_that_is_not_there
 );
 
 /// One good turn, one that fails, one that goes on.
@@ -24,7 +25,8 @@ fn goes_on_after(stage: &Stage, word: &str, class: &str) -> Turn {
     // Claude hands a failed prompt on in one message with the next one.
     let messages = if stage.who == Who::Claude { 2 } else { 3 };
     third.remembered(messages, ["one", "two", "three"]);
-    let states = stage.show()["turns"].as_array().unwrap().iter().map(|t| t["state"].clone()).collect::<Vec<_>>();
+    let states =
+        stage.show()["turns"].as_array().unwrap().iter().map(|t| t["state"].clone()).collect::<Vec<_>>();
     assert_eq!(states, ["completed", "failed", "completed"]);
     failed
 }
@@ -76,4 +78,16 @@ fn the_same_lasting_failure_twice(stage: &Stage) {
     stage.next("third MARK-three BAD400").go().failed("invalid_request").resumed(&session, 1);
     let fourth = stage.next("fourth MARK-four").go().done().fresh("session_retired", 3);
     fourth.remembered(1, ["one", "two", "three", "four"]);
+}
+
+fn a_model_that_is_not_there(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let second = stage.next("second MARK-two");
+    let second = match stage.who {
+        Who::Claude => second.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"),
+        Who::Codex => second.for_the_agent("-cmodel_providers.scripted.base_url=\"http://127.0.0.1:9/v1\""),
+    };
+    second.go().failed("network").resumed(&session, 0);
+    let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
+    assert_eq!(third.calls[0].marks, ["MARK-one", "MARK-two", "MARK-three"], "{third}");
 }

@@ -9,12 +9,15 @@ use super::turn::Turn;
 on_both!(
     killed_in_mid_turn,
     killed_on_the_first_turn,
+    killed_at_the_first_line,
     killed_while_a_tool_runs,
     interrupted,
     interrupted_while_a_tool_runs,
     terminated,
     timed_out,
-    timed_out_in_silence
+    timed_out_in_silence,
+    silence_does_not_count_while_a_tool_runs,
+    the_agent_itself_is_killed
 );
 
 /// The next turn knows everything, whether the session held it or was told.
@@ -42,7 +45,8 @@ fn killed_in_mid_turn(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let running = stage.next("second MARK-two SLOW").start().until_the_model_is_asked();
     match stage.who {
-        Who::Claude => running.until(begins_to_answer).kill(),
+        // What came of the answer so far is kept.
+        Who::Claude => running.until(begins_to_answer).until_the_journal_has("w1 ").kill(),
         Who::Codex => running.kill(),
     }
     assert_eq!(state_of_the_last_turn(stage), "cut");
@@ -59,9 +63,19 @@ fn killed_on_the_first_turn(stage: &Stage) {
     next_turn_knows(stage, ["one", "two"]);
 }
 
+/// The session is named, but perhaps not stored yet.
+fn killed_at_the_first_line(stage: &Stage) {
+    let named = |event: &Value| event["type"] == "session";
+    stage.first("first MARK-one SLOW").start().until(named).kill();
+    next_turn_knows(stage, ["one", "two"]);
+    stage.next("third MARK-three SLOW").start().until(named).kill();
+    next_turn_knows(stage, ["one", "two", "three", "four"]);
+}
+
 fn killed_while_a_tool_runs(stage: &Stage) {
     stage.first("first MARK-one").with(["--permissions", "full"]).go().done();
-    stage.next("second MARK-two TOOL-SLEEP 517").start().until_this_runs("sleep 517").kill();
+    let running = stage.next("second MARK-two TOOL-SLEEP 517").start().until_this_runs("sleep 517");
+    running.until_the_journal_has("sleep 517").kill();
     assert_eq!(state_of_the_last_turn(stage), "cut");
     let next = next_turn_knows(stage, ["one", "two", "three"]);
     assert!(next.prompt_sent().contains("commands may have run"), "{next}");
@@ -109,4 +123,21 @@ fn timed_out_in_silence(stage: &Stage) {
     assert!(turn.receipt()["error"].as_str().unwrap().contains("nothing came"), "{turn}");
     stage.nothing_is_left_running();
     next_turn_knows(stage, ["one", "two", "three"]);
+}
+
+fn silence_does_not_count_while_a_tool_runs(stage: &Stage) {
+    let run = stage.first("first MARK-one TOOL-SLEEP 8").with(["--permissions", "full"]);
+    let turn = run.with(["--idle-timeout", "6s"]).go().done().remembered(1, ["one"]);
+    assert!(turn.answer().contains("slept"), "{turn}");
+}
+
+/// Not by rejoin: the system ran out of memory, say.
+fn the_agent_itself_is_killed(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let running = stage.next("second MARK-two HANG").start().until_the_model_is_asked();
+    stage.kill_every("/node_modules/");
+    running.finish().failed("no_result").resumed(&session, 0);
+    stage.nothing_is_left_running();
+    let next = next_turn_knows(stage, ["one", "two", "three"]).resumed(&session, 1);
+    assert!(next.prompt_sent().contains("cut off"), "{next}");
 }

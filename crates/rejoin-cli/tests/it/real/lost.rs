@@ -12,13 +12,17 @@ on_both!(
     a_journal_in_another_home,
     resuming_switched_off
 );
+on_codex!(an_archived_session);
 
 fn a_deleted_session(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     fs::remove_file(stage.session_file(&session)).unwrap();
     let second = stage.next("second MARK-two").go().done().fresh("session_missing", 1);
     let second = second.remembered(1, ["one", "two"]);
-    assert_eq!((&second.receipt()["plan"]["session"], &second.receipt()["runs"]), (&session.into(), &1.into()));
+    assert_eq!(
+        (&second.receipt()["plan"]["session"], &second.receipt()["runs"]),
+        (&session.into(), &1.into())
+    );
     // The new session takes over.
     let third = stage.next("third MARK-three").go().done().resumed(&second.session(), 0);
     third.remembered(2, ["one", "two", "three"]).verbatim("third MARK-three");
@@ -92,4 +96,13 @@ fn resuming_switched_off(stage: &Stage) {
     let third = third.fresh("forced", 2).remembered(1, ["one", "two", "three"]);
     assert_ne!(third.session(), session);
     stage.next("fourth MARK-four").go().done().resumed(&third.session(), 0);
+}
+
+/// Put away with Codex's own command.
+fn an_archived_session(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    stage.lab.run(stage.lab.command("codex").args(["archive", &session]), "").assert_success();
+    let second = stage.next("second MARK-two").go().done().remembered(1, ["one", "two"]);
+    assert_eq!(second.receipt()["plan"]["decision"], "fresh", "{second}");
+    assert_ne!(second.session(), session);
 }

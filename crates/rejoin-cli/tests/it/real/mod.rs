@@ -20,6 +20,30 @@ macro_rules! on_both {
     )+};
 }
 
+/// What only Claude can do.
+macro_rules! on_claude {
+    ($($scenario:ident),+ $(,)?) => {$(
+        mod $scenario {
+            #[test]
+            fn claude() {
+                crate::real::stage::play(crate::real::stage::Who::Claude, super::$scenario);
+            }
+        }
+    )+};
+}
+
+/// What only Codex can do.
+macro_rules! on_codex {
+    ($($scenario:ident),+ $(,)?) => {$(
+        mod $scenario {
+            #[test]
+            fn codex() {
+                crate::real::stage::play(crate::real::stage::Who::Codex, super::$scenario);
+            }
+        }
+    )+};
+}
+
 mod agents;
 mod bare;
 mod directories;
@@ -28,11 +52,13 @@ mod failures;
 mod handover;
 mod kills;
 mod lost;
+mod nested;
 mod options;
 mod output;
 mod permissions;
 mod processes;
 mod prompts;
+mod questions;
 mod resume;
 mod running;
 mod stage;

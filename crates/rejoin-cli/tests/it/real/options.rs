@@ -3,14 +3,7 @@
 use super::stage::{Stage, Who};
 use super::turn::Turn;
 
-on_both!(
-    the_model_on_every_turn,
-    instructions_on_every_turn,
-    arguments_for_the_agent,
-    a_dry_run,
-    inside_another_agent,
-    a_question_with_nobody_there
-);
+on_both!(the_model_on_every_turn, instructions_on_every_turn, arguments_for_the_agent, a_dry_run);
 
 fn models_asked(turn: &Turn) -> Vec<&str> {
     turn.calls.iter().filter_map(|call| call.body["model"].as_str()).collect()
@@ -47,10 +40,12 @@ fn instructions_on_every_turn(stage: &Stage) {
 
 fn arguments_for_the_agent(stage: &Stage) {
     let (argument, seen): (&str, fn(&Turn) -> bool) = match stage.who {
-        Who::Claude => ("--disallowedTools=Bash", |turn| !turn.calls[0].body["tools"].to_string().contains("\"Bash\"")),
-        Who::Codex => ("-cmodel_reasoning_effort=\"high\"", |turn| {
-            turn.calls[0].body["reasoning"]["effort"] == "high"
-        }),
+        Who::Claude => {
+            ("--disallowedTools=Bash", |turn| !turn.calls[0].body["tools"].to_string().contains("\"Bash\""))
+        }
+        Who::Codex => {
+            ("-cmodel_reasoning_effort=\"high\"", |turn| turn.calls[0].body["reasoning"]["effort"] == "high")
+        }
     };
     let first = stage.first("first MARK-one").for_the_agent(argument).go().done();
     assert!(seen(&first), "{}", first.calls[0].body);
@@ -64,8 +59,14 @@ fn a_dry_run(stage: &Stage) {
     let (records, asked) = (stage.records(), stage.lab.model().requests().len());
     let plan = stage.next("second MARK-two").with(["--dry-run", "-o", "json"]).plainly().assert_success();
     let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
-    assert_eq!((&plan["plan"]["decision"], &plan["plan"]["session"]), (&"resume".into(), &session.as_str().into()));
-    assert_eq!((&plan["bytes"], &plan["prompt"]), (&"second MARK-two".len().into(), &"second MARK-two".into()));
+    assert_eq!(
+        (&plan["plan"]["decision"], &plan["plan"]["session"]),
+        (&"resume".into(), &session.as_str().into())
+    );
+    assert_eq!(
+        (&plan["bytes"], &plan["prompt"]),
+        (&"second MARK-two".len().into(), &"second MARK-two".into())
+    );
     let argv: Vec<&str> = plan["argv"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
     assert!(argv[0].ends_with(stage.who.name()), "{argv:?}");
     let real_id = match stage.who {
@@ -79,35 +80,4 @@ fn a_dry_run(stage: &Stage) {
     assert!(shown.stdout.ends_with("nothing was run\n"), "{}", shown.stdout);
     assert_eq!((stage.records(), stage.lab.model().requests().len()), (records, asked));
     stage.next("second MARK-two").go().done().resumed(&session, 0);
-}
-
-/// Marks of an outer agent do not reach this one.
-fn inside_another_agent(stage: &Stage) {
-    let inside = |run: super::stage::Run<'_>| {
-        run.env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
-            .env("CLAUDE_CODE_CHILD_SESSION", "1")
-            .env("CLAUDE_CODE_SESSION_ID", "0b4d4c1e-6b7a-4c8e-9d52-d7a3bd36c0a1")
-            .env("CLAUDE_CODE_SSE_PORT", "1")
-            .env("CODEX_THREAD_ID", "019a8b8e-0000-7000-8000-000000000000")
-            .env("CODEX_CI", "1")
-            .env("CODEX_SANDBOX", "seatbelt")
-            .env("CODEX_SANDBOX_NETWORK_DISABLED", "1")
-            .go()
-            .done()
-    };
-    let first = inside(stage.first("first MARK-one").with(["--permissions", "full"])).remembered(1, ["one"]);
-    assert_eq!(stage.stored_sessions(stage.who).len(), 1);
-    let second = inside(stage.next("second MARK-two TOOL-RUN [env]")).resumed(&first.session(), 0);
-    let second = second.remembered(2, ["one", "two"]);
-    let seen = second.events_of("tool_result")[0]["output"].as_str().unwrap();
-    for foreign in ["0b4d4c1e-6b7a-4c8e", "019a8b8e-0000", "CODEX_SANDBOX=seatbelt", "CLAUDE_CODE_SSE_PORT"] {
-        assert!(!seen.contains(foreign), "{foreign} in {seen}");
-    }
-}
-
-fn a_question_with_nobody_there(stage: &Stage) {
-    let first = stage.first("first MARK-one ASKUSER").go().done().remembered(1, ["one"]);
-    let second = stage.next("second MARK-two").go().done().resumed(&first.session(), 0);
-    second.remembered(2, ["one", "two"]);
 }

@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, Who};
 
-on_both!(as_text, as_one_object, as_a_stream);
+on_both!(as_text, as_one_object, as_a_stream, a_failure_as_text);
 
 fn as_text(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
@@ -43,4 +43,13 @@ fn as_a_stream(stage: &Stage) {
     // Codex does not know the scripted model, and says so.
     let warnings = turn.events_of("warning").len() - turn.warnings("codex").len();
     assert_eq!(warnings, 0, "{turn}");
+}
+
+fn a_failure_as_text(stage: &Stage) {
+    let turn = stage.first("first MARK-one RATE429").plainly();
+    assert_eq!((turn.code(), turn.stdout.as_str()), (Some(1), ""), "{}", turn.stderr);
+    let last = turn.stderr.lines().last().unwrap();
+    assert!(last.starts_with("✗ failed: ") && last.contains("rejoin run -c"), "{}", turn.stderr);
+    let shown = stage.lab.run(stage.rejoin().arg("show"), "").assert_success().stdout;
+    assert!(shown.contains("> first MARK-one RATE429") && shown.contains("failed: "), "{shown}");
 }

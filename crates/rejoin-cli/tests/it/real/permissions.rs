@@ -11,7 +11,9 @@ on_both!(
     the_ceiling_stays,
     the_ceiling_stays_through_a_hand_over,
     a_wider_level_must_be_named,
-    flags_about_permissions_are_refused
+    flags_about_permissions_are_refused,
+    as_the_agent_is_configured,
+    the_users_own_settings_are_left_alone
 );
 
 fn file(stage: &Stage) -> PathBuf {
@@ -26,10 +28,14 @@ fn read_changes_nothing(stage: &Stage) {
     let turn = stage.first(&write_it(stage, "one")).with(["--permissions", "read"]).go().done();
     assert!(!file(stage).exists(), "{turn}");
     let outside = stage.lab.home().join("outside.txt");
-    let run = format!("MARK-two TOOL-RUN [echo x > {0}; echo x > /tmp/rejoin-must-not; echo x > {1}]", file(stage).display(), outside.display());
-    let turn = stage.next(&run).go().done().remembered(2, ["one", "two"]);
-    assert!(!file(stage).exists() && !outside.exists(), "{turn}");
-    assert!(!PathBuf::from("/tmp/rejoin-must-not").exists(), "{turn}");
+    let (file, outside) = (file(stage), outside.as_path());
+    let run =
+        format!("TOOL-RUN [cat README.md; echo x > {}; echo x > {}]", file.display(), outside.display());
+    let turn = stage.next(&format!("MARK-two {run}")).go().done().remembered(2, ["one", "two"]);
+    assert!(!file.exists() && !outside.exists(), "{turn}");
+    // Codex has a shell that can look; for Claude there is none at this level.
+    let looked = turn.answer().contains("A project for tests");
+    assert_eq!(looked, stage.who == Who::Codex, "{turn}");
 }
 
 fn edit_writes_files(stage: &Stage) {
@@ -39,7 +45,9 @@ fn edit_writes_files(stage: &Stage) {
     std::fs::remove_file(file(stage)).unwrap();
     stage.next(&write_it(stage, "two")).go().done().remembered(2, ["one", "two"]);
     assert_eq!(std::fs::read_to_string(file(stage)).unwrap(), "written\n");
-    let outside = stage.lab.home().join("outside.txt");
+    // Codex counts /tmp, where the laboratory is, as its own.
+    let elsewhere = tempfile::tempdir_in("/var/tmp").unwrap();
+    let outside = elsewhere.path().join("outside.txt");
     let turn = stage.next(&format!("MARK-three TOOL-WRITE {}", outside.display())).go().done();
     assert!(!outside.exists(), "{turn}");
 }
@@ -75,8 +83,15 @@ fn a_wider_level_must_be_named(stage: &Stage) {
 
 fn flags_about_permissions_are_refused(stage: &Stage) {
     let flags: &[&'static str] = match stage.who {
-        Who::Claude => &["--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "--allowedTools=Bash"],
-        Who::Codex => &["--yolo", "--sandbox=danger-full-access", "-csandbox_mode=\"danger-full-access\"", "--full-auto"],
+        Who::Claude => {
+            &["--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "--allowedTools=Bash"]
+        }
+        Who::Codex => &[
+            "--yolo",
+            "--sandbox=danger-full-access",
+            "-csandbox_mode=\"danger-full-access\"",
+            "--full-auto",
+        ],
     };
     for flag in flags {
         let turn = stage.first("first MARK-one").for_the_agent(flag).plainly();
@@ -84,4 +99,30 @@ fn flags_about_permissions_are_refused(stage: &Stage) {
     }
     assert_eq!(stage.lab.model().calls().len(), 0);
     assert!(stage.records().is_empty());
+}
+
+/// Without a level: both ask before they write, and nobody is there.
+fn as_the_agent_is_configured(stage: &Stage) {
+    let first = stage.first(&write_it(stage, "one")).go().done();
+    assert!(!file(stage).exists(), "{first}");
+    assert!(first.events_of("question").is_empty(), "{first}");
+    stage.next("second MARK-two").go().done().resumed(&first.session(), 0).remembered(2, ["one", "two"]);
+}
+
+/// No level is written into anybody's settings, and no project becomes trusted.
+fn the_users_own_settings_are_left_alone(stage: &Stage) {
+    let settings = || {
+        let files = [".codex/config.toml", ".claude/settings.json", ".claude/settings.local.json"];
+        files.map(|file| std::fs::read_to_string(stage.lab.home().join(file)).ok())
+    };
+    let before = settings();
+    for (at, level) in ["read", "edit", "full"].into_iter().enumerate() {
+        let prompt = format!("MARK-{level}");
+        let run = if at == 0 { stage.first(&prompt) } else { stage.next(&prompt) };
+        run.with(["--permissions", level]).go().done();
+        stage.first(&prompt).with(["--permissions", level]).go().done();
+        assert_eq!(settings(), before, "{level}");
+    }
+    let git = stage.lab.run(stage.lab.command("git").args(["status", "--porcelain"]), "").assert_success();
+    assert_eq!(git.stdout, "", "nothing is put into the project");
 }

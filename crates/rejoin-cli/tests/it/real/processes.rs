@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long something that must happen may take on a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The command lines of all processes that were started in this laboratory or stand in it.
 pub(super) fn alive_in(root: &Path) -> Vec<String> {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::processes::{PATIENCE, eventually};
-use super::stage::Stage;
+use super::stage::{Stage, files_with};
 use super::turn::Turn;
 
 /// A `rejoin run` that has begun. If the test fails it is killed.
@@ -79,6 +79,15 @@ impl<'a> Running<'a> {
     pub(super) fn until_this_runs(self, what: &str) -> Self {
         let runs = eventually(PATIENCE, || !self.stage.alive(what).is_empty());
         assert!(runs, "{what} never ran");
+        self
+    }
+
+    /// Waits until this is written down.
+    #[track_caller]
+    pub(super) fn until_the_journal_has(self, what: &str) -> Self {
+        let journals = self.stage.rejoin_home().join("projects");
+        let written = eventually(PATIENCE, || !files_with(&journals, what).is_empty());
+        assert!(written, "{what} was never written down");
         self
     }
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rejoin_testkit::{Lab, Outcome};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::processes::{alive_in, eventually};
@@ -159,6 +160,17 @@ impl Stage {
         alive
     }
 
+    /// Kills the processes of this laboratory whose command line holds this text.
+    #[track_caller]
+    pub(super) fn kill_every(&self, what: &str) {
+        let alive = self.alive(what);
+        assert!(!alive.is_empty(), "there is no {what} to kill");
+        for line in alive {
+            let pid = line.split(':').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+            let _ = kill_process(pid.expect("a process id"), Signal::KILL);
+        }
+    }
+
     /// No process of this laboratory is alive, or will be in a moment.
     #[track_caller]
     pub(super) fn nothing_is_left_running(&self) {
@@ -204,7 +216,7 @@ impl<'a> Run<'a> {
 
     /// With the user standing there.
     pub(super) fn from(mut self, dir: impl AsRef<Path>) -> Self {
-        self.dir = dir.as_ref().to_owned();
+        dir.as_ref().clone_into(&mut self.dir);
         self
     }
 
@@ -266,4 +278,14 @@ pub(super) fn files_below(dir: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// The files below a directory that hold this text.
+pub(super) fn files_with(dir: &Path, text: &str) -> Vec<String> {
+    let holds = |file: &Path| {
+        let bytes = fs::read(file).unwrap_or_default();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    };
+    let files = files_below(dir).into_iter().filter(|file| holds(file));
+    files.map(|file| file.display().to_string()).collect()
 }

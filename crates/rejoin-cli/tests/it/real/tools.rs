@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::stage::Stage;
 
-on_both!(a_tool_call, a_failing_tool, a_tool_call_is_told_in_a_replay);
+on_both!(a_tool_call, a_failing_tool, a_tool_call_is_told_in_a_replay, a_background_process, a_lot_of_output);
 
 fn a_tool_call(stage: &Stage) {
     let turn = stage.first("MARK-one TOOL-ECHO hello").with(["--permissions", "full"]).go().done();
@@ -45,4 +45,24 @@ fn a_tool_call_is_told_in_a_replay(stage: &Stage) {
     assert!(told.contains("<tool-call-") && told.contains("<tool-result-"), "{told}");
     assert!(told.contains("echo hello"), "{told}");
     assert_eq!(second.calls.len(), 1, "quoted calls are not carried out again: {second}");
+}
+
+/// After a clean turn what the agent started goes on, and is named.
+fn a_background_process(stage: &Stage) {
+    let prompt = "MARK-one TOOL-RUN [setsid sleep 520 < /dev/null > /dev/null 2>&1 & echo begun]";
+    let turn = stage.first(prompt).with(["--permissions", "full"]).go().done();
+    assert!(turn.answer().contains("begun"), "{turn}");
+    assert_eq!(stage.alive("sleep 520").len(), 1, "{turn}");
+    let named = turn.warnings("background");
+    assert!(named.len() == 1 && named[0].contains("sleep"), "{turn}");
+    stage.kill_every("sleep 520");
+}
+
+fn a_lot_of_output(stage: &Stage) {
+    let first = stage.first("MARK-one TOOL-RUN [seq 1 200000]").with(["--permissions", "full"]).go().done();
+    let first = first.remembered(1, ["one"]);
+    stage.next("second MARK-two").go().done().resumed(&first.session(), 0);
+    let third = stage.next("third MARK-three").by(stage.who.other()).go().done();
+    let third = third.fresh("no_session", 2).remembered(1, ["one", "two", "three"]);
+    assert!(third.receipt()["bytes"].as_u64().unwrap() < 300 << 10, "{third}");
 }

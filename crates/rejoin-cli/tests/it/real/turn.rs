@@ -115,7 +115,8 @@ impl Turn {
         let marks = marks.map(|mark| format!("MARK-{mark}"));
         let expected = format!("SEEN n={messages} marks={}", marks.join(","));
         let answer = self.answer();
-        let said = answer.strip_prefix(&expected).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        let said =
+            answer.strip_prefix(&expected).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
         assert!(said, "expected {expected}, got {answer}\n{self}");
         let last = self.calls.last().unwrap_or_else(|| panic!("the model was not asked: {self}"));
         assert_eq!(last.marks, marks, "{self}");

@@ -32,7 +32,12 @@ fn per_turn(stage: &Stage) {
         check_cost(stage, &turn);
     }
     check_cost(stage, &first);
-    let total: u64 = stage.show()["turns"].as_array().unwrap().iter().filter_map(|turn| turn["receipt"]["usage"]["output"].as_u64()).sum();
+    let total: u64 = stage.show()["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|turn| turn["receipt"]["usage"]["output"].as_u64())
+        .sum();
     assert_eq!(stage.ask(["ls", "--json"])[0]["usage"]["output"], total);
 }
 

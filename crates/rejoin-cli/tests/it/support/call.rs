@@ -38,11 +38,6 @@ impl<'a> Call<'a> {
         self
     }
 
-    pub(crate) fn without_env(mut self, name: &str) -> Self {
-        self.command.env_remove(name);
-        self
-    }
-
     /// With nothing on `PATH`: no agent is installed.
     pub(crate) fn without_agents(self) -> Self {
         let empty = self.bench.outside("empty");
@@ -58,6 +53,11 @@ impl<'a> Call<'a> {
     pub(crate) fn given(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
+    }
+
+    /// The call as a plain command.
+    pub(crate) fn command(self) -> Command {
+        self.command
     }
 
     /// Runs it to its end, which must be this exit code.

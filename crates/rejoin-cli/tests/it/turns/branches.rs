@@ -11,7 +11,12 @@ fn a_branch_inside_what_the_session_holds_turns_resume_off() {
     branch.fresh("history_changed", 1).knows(&["a", "c"]);
     assert_ne!(branch.session(), first.session());
     assert!(!branch.sent().contains("MARK-b"), "what was left is not told");
-    bench.next("on MARK-d").done().resumed(&branch.session(), 0).sent_only("on MARK-d").knows(&["a", "c", "d"]);
+    bench
+        .next("on MARK-d")
+        .done()
+        .resumed(&branch.session(), 0)
+        .sent_only("on MARK-d")
+        .knows(&["a", "c", "d"]);
 }
 
 #[test]

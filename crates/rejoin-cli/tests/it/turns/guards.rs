@@ -30,7 +30,9 @@ fn the_message_about_another_directory_names_both() {
     let bench = Bench::after_a_turn();
     bench.subdir("web");
     let said = bench.rejoin(&["run", "-c", "--cwd", "web", "x"]).env("HOME", bench.lab.root()).done();
-    said.tells(&["○ demo · fresh: working directory changed (was ~/project, now ~/project/web) · 1 turn replayed"]);
+    said.tells(&[
+        "○ demo · fresh: working directory changed (was ~/project, now ~/project/web) · 1 turn replayed",
+    ]);
 }
 
 #[test]
@@ -42,7 +44,10 @@ fn a_program_of_another_name_is_another_runtime() {
     let said = Call::of(&bench, &fork, &["run", "-o", "stream-json", "-c", "on MARK-b"]).done();
     said.fresh("runtime_changed", 1).knows(&["a", "b"]);
     let plan = &said.result()["plan"];
-    assert_eq!((&plan["was"], &plan["now"]), (&"rejoin (rejoin demo)".into(), &"rejoin-fork (rejoin demo)".into()));
+    assert_eq!(
+        (&plan["was"], &plan["now"]),
+        (&"rejoin (rejoin demo)".into(), &"rejoin-fork (rejoin demo)".into())
+    );
     bench.next("on MARK-c").done().resumed(&first.session(), 1).knows(&["a", "b", "c"]);
 }
 

@@ -33,7 +33,12 @@ fn a_fresh_session_on_demand_knows_the_history_and_takes_over() {
     let fresh = bench.next("start over MARK-b").with(&["--fresh-session"]).done();
     fresh.fresh("forced", 1).knows(&["a", "b"]);
     assert_ne!(fresh.session(), first.session());
-    bench.next("on MARK-c").done().resumed(&fresh.session(), 0).sent_only("on MARK-c").knows(&["a", "b", "c"]);
+    bench
+        .next("on MARK-c")
+        .done()
+        .resumed(&fresh.session(), 0)
+        .sent_only("on MARK-c")
+        .knows(&["a", "b", "c"]);
 }
 
 #[test]

@@ -17,7 +17,8 @@ fn started_over(bench: &Bench, said: &Said, old: &str) {
     assert_eq!(answers.len(), 1, "nor anything it said: {answers:?}");
 
     let pins = bench.show()["pins"].as_array().unwrap().clone();
-    let state = |session: &str| pins.iter().find(|pin| pin["session"] == session).map(|pin| pin["state"].clone());
+    let state =
+        |session: &str| pins.iter().find(|pin| pin["session"] == session).map(|pin| pin["state"].clone());
     assert_eq!(pins.len(), 2, "{pins:?}");
     assert_eq!(state(old), Some("retired".into()), "a dead id is never kept");
     assert_eq!(state(&said.session()), Some("live".into()));
@@ -77,6 +78,16 @@ fn a_person_is_told_in_one_line() {
     let said = bench.rejoin(&["run", "-c", "REJECT MARK-b"]).done();
     said.tells(&["● demo · resumed", "○ demo · would not resume", "the whole history is replayed", "✓ "]);
     assert!(said.stdout().ends_with("marks=MARK-a,MARK-b\n"), "{}", said.stdout());
+}
+
+#[test]
+fn a_history_that_does_not_fit_the_second_run_is_told() {
+    let bench = Bench::new();
+    bench.config("[agents.demo]\nreplay_budget = 2000\n");
+    bench.first(&format!("{} MARK-a", "word ".repeat(2000))).done();
+    let said = bench.next("REJECT MARK-b").done();
+    said.fresh("session_rejected", 1).sent_with(&["left out here by rejoin"]);
+    said.warned("lossy");
 }
 
 #[test]
