@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use rejoin_core::compose::Composed;
-use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage};
+use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
 use crate::{Driver, IdSource};
@@ -54,6 +55,21 @@ pub trait Definition: Sync {
 
     /// Looks for a stored session.
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found;
+
+    /// How a session found by [`Definition::find_session`] looks now: a change means that somebody
+    /// used it. By default the file's size and time.
+    fn witness(&self, found: &Path, _session: &SessionId) -> Option<Witness> {
+        let meta = found.metadata().ok()?;
+        let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let mtime = i64::try_from(modified.as_nanos()).ok()?;
+        Some(Witness { path: found.to_string_lossy().into_owned(), size: meta.len(), mtime })
+    }
+
+    /// Whether a replayed history goes to it as messages of their own ([`Composed::history`]) and
+    /// not as quoted text in the prompt.
+    fn takes_messages(&self) -> bool {
+        false
+    }
 
     /// The agent's running total as stored, for agents that count the whole session.
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
@@ -126,6 +142,8 @@ pub struct Request<'a> {
     pub dir: &'a Path,
     /// Where the agent keeps its sessions.
     pub store: Option<&'a Path>,
+    /// A private directory of rejoin's own for this agent's files; it need not exist yet.
+    pub own_dir: &'a Path,
     /// Somebody is there to answer questions.
     pub can_ask: bool,
     /// The session's total before this turn, for agents that count the whole session.
@@ -142,8 +160,30 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
     /// What the user should know beforehand.
     pub warnings: Vec<String>,
+    /// Files of rejoin's own that must be there first, below [`Request::own_dir`].
+    pub files: Vec<(PathBuf, String)>,
+    /// How to find the session of this run, should the agent not name it.
+    pub lookup: Option<Lookup>,
     /// Reads its output.
     pub driver: Box<dyn Driver>,
+}
+
+impl Launch {
+    /// A run that needs nothing but arguments.
+    pub fn new(args: Vec<OsString>, driver: Box<dyn Driver>) -> Self {
+        Self { args, env: Vec::new(), warnings: Vec::new(), files: Vec::new(), lookup: None, driver }
+    }
+}
+
+/// Finds a session in what a command printed.
+pub type FindSession = Box<dyn Fn(&str) -> Option<SessionId> + Send>;
+
+/// A second command that tells which session a run made.
+pub struct Lookup {
+    /// Its arguments; environment and directory are those of the run.
+    pub args: Vec<OsString>,
+    /// Finds the session in what it prints.
+    pub find: FindSession,
 }
 
 /// Why a run cannot be launched as asked.

@@ -134,7 +134,7 @@ impl Definition for Demo {
             phase: Phase::Silent,
             interrupted: false,
         };
-        Ok(Launch { args, env: Vec::new(), warnings: Vec::new(), driver: Box::new(driver) })
+        Ok(Launch::new(args, Box::new(driver)))
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

@@ -20,6 +20,8 @@ mod surrogates;
 mod truncated;
 mod words;
 
-pub use definition::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request};
+pub use definition::{
+    Capabilities, Definition, FindSession, Found, Launch, Lookup, ProbeAnswer, Refusal, Request,
+};
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

@@ -10,7 +10,7 @@ use crate::plan::Missed;
 use crate::{Agent, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
 
 /// A turn whose text the agent must be told.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Told {
     /// Its id.
     pub id: TurnId,
@@ -45,6 +45,7 @@ pub struct Composed {
     decision: Decision,
     pin: Option<Pin>,
     prompt: String,
+    history: Vec<Told>,
     lossy: bool,
 }
 
@@ -69,6 +70,12 @@ impl Composed {
         &self.decision
     }
 
+    /// The turns that go along as messages of their own, oldest first; empty where they are quoted
+    /// in the prompt.
+    pub fn history(&self) -> &[Told] {
+        &self.history
+    }
+
     /// The history did not fit and was shortened, with visible marks.
     pub fn lossy(&self) -> bool {
         self.lossy
@@ -86,7 +93,13 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     };
     let resumed = pin.is_some();
     if missed.is_empty() && wording.instructions.is_none() && !(resumed && wording.after_cut) {
-        return Composed { decision, pin, prompt: wording.prompt.to_owned(), lossy: false };
+        return Composed {
+            decision,
+            pin,
+            prompt: wording.prompt.to_owned(),
+            history: Vec::new(),
+            lossy: false,
+        };
     }
 
     // The plan says what must be told, not the caller: a text that is not there leaves a mark.
@@ -143,7 +156,32 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
         }
         let _ = write!(out, "\n<message-{fence}>\n{}\n</message-{fence}>\n", wording.prompt);
     }
-    Composed { decision, pin, prompt: out, lossy }
+    Composed { decision, pin, prompt: out, history: Vec::new(), lossy }
+}
+
+/// Composes for an agent that takes the history as messages of their own: the prompt is the user's
+/// words alone. What does not fit into the budget is left out, oldest first.
+pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
+    let decision = plan.decision();
+    let told = plan.told();
+    let pin = match plan {
+        Plan::Resume { pin, .. } => Some(*pin),
+        Plan::Fresh { .. } => None,
+    };
+    let mut lossy = wording.told.len() < told.len() || wording.told.iter().any(|told| told.shortened);
+    let mut room = wording.budget;
+    let mut history: Vec<Told> = Vec::new();
+    for told in wording.told.into_iter().rev() {
+        let bytes = quote(&told, 0, false).blocks.iter().map(|block| block.body.len()).sum::<usize>();
+        if bytes > room && !history.is_empty() {
+            lossy = true;
+            break;
+        }
+        room = room.saturating_sub(bytes);
+        history.push(told);
+    }
+    history.reverse();
+    Composed { decision, pin, prompt: wording.prompt.to_owned(), history, lossy }
 }
 
 /// One turn, ready to be quoted.

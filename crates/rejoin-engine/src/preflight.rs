@@ -1,6 +1,5 @@
 //! Looks at the agent's stored session before and after a turn.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rejoin_agents::{Definition, Found};
@@ -12,7 +11,7 @@ pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
     match agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session) {
         Found::Nowhere => Stored::Missing,
         Found::CannotTell => Stored::CannotTell,
-        Found::At(path) => match (&pin.witness, look(&path)) {
+        Found::At(path) => match (&pin.witness, agent.witness(&path, &pin.session)) {
             (_, None) => Stored::Missing,
             (Some(before), Some(now)) if *before != now => Stored::Advanced,
             _ => Stored::Stored,
@@ -28,13 +27,7 @@ pub(crate) fn witness(
     session: &SessionId,
 ) -> Option<Witness> {
     match agent.find_session(store, dir, session) {
-        Found::At(path) => look(&path),
+        Found::At(path) => agent.witness(&path, session),
         Found::Nowhere | Found::CannotTell => None,
     }
-}
-
-fn look(path: &Path) -> Option<Witness> {
-    let meta = path.metadata().ok()?;
-    let mtime = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
-    Some(Witness { path: path.to_string_lossy().into_owned(), size: meta.size(), mtime })
 }

@@ -78,8 +78,9 @@ pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path) -> C
     {
         return known.capabilities.clone();
     }
+    let asked = Ask { path, dir: None, env: &[] };
     let answers: Vec<ProbeAnswer> =
-        definition.probes().iter().map(|args| ask(path, args, definition.foreign_env())).collect();
+        definition.probes().iter().map(|args| asked.ask(args, definition.foreign_env())).collect();
     let capabilities = definition.learn(&answers);
     if let (true, Some((real, size, mtime, mtime_nsec))) = (answers.iter().all(|answer| answer.answered), now)
     {
@@ -101,18 +102,41 @@ fn write_cache(
     file: &Path,
     known: &BTreeMap<String, Remembered>,
 ) -> Result<(), rejoin_journal::JournalError> {
-    let text = serde_json::to_vec_pretty(known)
-        .map_err(|cause| rejoin_journal::JournalError::NotJson { cause })?;
+    let text =
+        serde_json::to_vec_pretty(known).map_err(|cause| rejoin_journal::JournalError::NotJson { cause })?;
     private::create_dir(cache)?;
     private::write_atomically(file, &text)
 }
 
-fn ask(path: &Path, args: &[&str], foreign: &[&str]) -> ProbeAnswer {
-    let mut command = Command::new(path);
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    for name in foreign {
-        command.env_remove(name);
+/// A command that is asked something besides the turn itself.
+pub(crate) struct Ask<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) dir: Option<&'a Path>,
+    pub(crate) env: &'a [(String, OsString)],
+}
+
+impl Ask<'_> {
+    /// Runs it to its end, bounded in time and output.
+    pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>], foreign: &[&str]) -> ProbeAnswer {
+        let mut command = Command::new(self.path);
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        for name in foreign {
+            command.env_remove(name);
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        if let Some(dir) = self.dir {
+            command.current_dir(dir);
+        }
+        answer_of(command)
     }
+}
+
+fn answer_of(mut command: Command) -> ProbeAnswer {
     let Ok(mut child) = command.spawn() else { return ProbeAnswer::default() };
     let stdout = child.stdout.take().map(read_in_background);
     let stderr = child.stderr.take().map(read_in_background);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use rejoin_agents::{Found, Launch, Request};
-use rejoin_core::compose::{Composed, Wording, compose};
+use rejoin_core::compose::{Composed, Wording, compose, compose_messages};
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{Agent, Decision, SessionId};
 use serde::Serialize;
@@ -50,7 +50,11 @@ impl Ready {
             after_cut: scene.after_cut(&plan),
             budget: scene.budget(order),
         };
-        let composed = compose(plan, &wording, || uuid::Uuid::new_v4().simple().to_string()[..12].to_owned());
+        let composed = if agent.takes_messages() {
+            compose_messages(plan, wording)
+        } else {
+            compose(plan, &wording, || uuid::Uuid::new_v4().simple().to_string()[..12].to_owned())
+        };
         let ephemeral = order.wish == Wish::Ephemeral;
         let new_session = if composed.session().is_none() && !ephemeral {
             agent.choose_session(capabilities, uuid::Uuid::new_v4())
@@ -70,6 +74,7 @@ impl Ready {
             ephemeral,
             dir: &scene.dir,
             store: scene.store.as_deref(),
+            own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
             can_ask,
             total_before,
             ids: Box::new(new_id),

@@ -8,12 +8,13 @@ use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
     SCHEMA_VERSION, SessionId, System, TurnId,
 };
-use rejoin_journal::Lease;
+use rejoin_journal::{Lease, private};
 
 use crate::answers::AnswerBox;
 use crate::cancel::CancelWatch;
 use crate::desk::Desk;
 use crate::harvest::{Verdict, Yield};
+use crate::probe::Ask;
 use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, LOSSY, Ready};
 use crate::scene::{Scene, environment};
@@ -265,6 +266,7 @@ impl Turn<'_> {
             .map(|(name, value)| (name, value.into()))
             .collect();
         env.push(("PWD".into(), scene.dir.clone().into_os_string()));
+        let lookup_env = env.clone();
         let launch = LaunchSpec {
             argv,
             env,
@@ -272,6 +274,8 @@ impl Turn<'_> {
             dir: &scene.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
         };
+        write_own_files(&ready.launch.files)?;
+        let lookup = ready.launch.lookup;
         let child = Supervised::start(&self.engine.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
         let ephemeral = self.ephemeral();
@@ -299,7 +303,16 @@ impl Turn<'_> {
             },
             started: self.started,
         };
-        pump(child, ready.launch.driver, &around, desk).map_err(TurnError::system("cannot watch the agent"))
+        let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
+            .map_err(TurnError::system("cannot watch the agent"))?;
+        if let (None, None, false, Some(lookup)) = (&got.session, &asked, ephemeral, lookup) {
+            // The agent did not name its session: ask it which one it was.
+            let answer = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env }
+                .ask(&lookup.args, order.agent.foreign_env());
+            got.session = (lookup.find)(&answer.stdout);
+            got.stored = got.session.is_some();
+        }
+        Ok((verdict, got))
     }
 
     /// A dead id is never kept.
@@ -368,6 +381,20 @@ impl Turn<'_> {
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
     }
+}
+
+/// Puts files of rejoin's own where the agent will look for them.
+fn write_own_files(files: &[(std::path::PathBuf, String)]) -> Result<(), TurnError> {
+    for (path, text) in files {
+        if std::fs::read_to_string(path).is_ok_and(|there| there == *text) {
+            continue;
+        }
+        if let Some(dir) = path.parent() {
+            private::create_dir(dir)?;
+        }
+        private::write_atomically(path, text.as_bytes())?;
+    }
+    Ok(())
 }
 
 fn check_prompt(order: &Order) -> Result<(), TurnError> {

@@ -89,7 +89,7 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     };
     let run = Run { prompt, chat, resumed: composed.session().is_some(), stores: !request.ephemeral, limit };
     let driver = Box::new(ClaudeDriver::new(run, request.ids));
-    Ok(Launch { args, env: Vec::new(), warnings, driver })
+    Ok(Launch { warnings, ..Launch::new(args, driver) })
 }
 
 /// The arguments of a level, and what Claude must show at its start.

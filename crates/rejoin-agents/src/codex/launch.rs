@@ -65,7 +65,7 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
 
     let driver =
         CodexDriver::new(prompt, session.is_some(), !request.ephemeral, request.total_before, request.ids);
-    Ok(Launch { args, env: Vec::new(), warnings, driver: Box::new(driver) })
+    Ok(Launch { warnings, ..Launch::new(args, Box::new(driver)) })
 }
 
 /// What is set for this run only.

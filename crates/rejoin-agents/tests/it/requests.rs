@@ -177,6 +177,7 @@ impl Asked {
             ephemeral: self.ephemeral,
             dir: Path::new(&self.dir),
             store: self.store.as_ref().map(Path::new),
+            own_dir: Path::new("/rejoin/agents/own"),
             can_ask: self.can_ask,
             total_before: self.total_before,
             ids: numbered(),
