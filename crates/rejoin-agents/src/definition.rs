@@ -134,6 +134,8 @@ pub struct Request<'a> {
     pub system_prompt: Option<&'a str>,
     /// Added to the agent's system prompt (likewise).
     pub append_system_prompt: Option<&'a str>,
+    /// The address of the model, for agents that are one.
+    pub endpoint: Option<&'a Endpoint>,
     /// The user's own arguments for the agent.
     pub extra_args: &'a [String],
     /// Nothing may be stored.
@@ -150,6 +152,15 @@ pub struct Request<'a> {
     pub total_before: Usage,
     /// Ids for new messages.
     pub ids: IdSource,
+}
+
+/// Where a model answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Endpoint {
+    /// The beginning of its addresses, up to and including the version.
+    pub base_url: String,
+    /// The environment variable that holds the key; the key itself is never seen by rejoin.
+    pub key_env: Option<String>,
 }
 
 /// How a run is launched.

@@ -10,10 +10,12 @@ mod codex;
 mod definition;
 mod demo;
 mod driver;
+mod embedded;
 mod extra_args;
 mod help;
 mod loose;
 mod nesting;
+mod openai;
 mod registry;
 mod session_id;
 mod surrogates;
@@ -21,7 +23,7 @@ mod truncated;
 mod words;
 
 pub use definition::{
-    Capabilities, Definition, FindSession, Found, Launch, Lookup, ProbeAnswer, Refusal, Request,
+    Capabilities, Definition, Endpoint, FindSession, Found, Launch, Lookup, ProbeAnswer, Refusal, Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

@@ -11,9 +11,7 @@ use crate::style;
 
 /// Whether a person sits at the terminal and can be asked.
 pub(crate) fn can_ask() -> bool {
-    std::io::stderr().is_terminal()
-        && std::io::stdout().is_terminal()
-        && File::open("/dev/tty").is_ok()
+    std::io::stderr().is_terminal() && std::io::stdout().is_terminal() && File::open("/dev/tty").is_ok()
 }
 
 /// Asks the person at the terminal, who may press Ctrl-C instead.

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     match args.next().as_deref().and_then(std::ffi::OsStr::to_str) {
         Some(rejoin::SUPERVISE) => return exit::code(rejoin::supervisor_main()),
         Some("__demo-agent") => return exit::code(rejoin_demo::main(args)),
+        Some("__openai-agent") => return exit::code(rejoin_openai::main()),
         _ => {}
     }
     let cli = match cli::Cli::try_parse() {

@@ -16,6 +16,16 @@ impl Agent {
     pub const Claude: Agent = Agent(Cow::Borrowed("claude"));
     /// Codex CLI.
     pub const Codex: Agent = Agent(Cow::Borrowed("codex"));
+    /// Gemini CLI.
+    pub const Gemini: Agent = Agent(Cow::Borrowed("gemini"));
+    /// OpenCode.
+    pub const OpenCode: Agent = Agent(Cow::Borrowed("opencode"));
+    /// Pi.
+    pub const Pi: Agent = Agent(Cow::Borrowed("pi"));
+    /// Qwen Code.
+    pub const Qwen: Agent = Agent(Cow::Borrowed("qwen"));
+    /// Any OpenAI-compatible chat endpoint.
+    pub const OpenAi: Agent = Agent(Cow::Borrowed("openai"));
     /// The agent embedded in rejoin itself: no model, no network, real sessions.
     pub const Demo: Agent = Agent(Cow::Borrowed("demo"));
 }

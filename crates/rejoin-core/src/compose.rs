@@ -76,6 +76,11 @@ impl Composed {
         &self.history
     }
 
+    /// Bytes that go to the agent: the prompt, and the history where it goes as messages.
+    pub fn bytes(&self) -> usize {
+        self.prompt.len() + self.history.iter().map(said).sum::<usize>()
+    }
+
     /// The history did not fit and was shortened, with visible marks.
     pub fn lossy(&self) -> bool {
         self.lossy
@@ -172,7 +177,7 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
     let mut room = wording.budget;
     let mut history: Vec<Told> = Vec::new();
     for told in wording.told.into_iter().rev() {
-        let bytes = quote(&told, 0, false).blocks.iter().map(|block| block.body.len()).sum::<usize>();
+        let bytes = said(&told);
         if bytes > room && !history.is_empty() {
             lossy = true;
             break;
@@ -182,6 +187,11 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
     }
     history.reverse();
     Composed { decision, pin, prompt: wording.prompt.to_owned(), history, lossy }
+}
+
+/// Bytes of what was said and done in a turn.
+fn said(told: &Told) -> usize {
+    quote(told, 0, false).blocks.iter().map(|block| block.body.len()).sum()
 }
 
 /// One turn, ready to be quoted.

@@ -95,6 +95,17 @@ impl Conversation {
         }
     }
 
+    /// What to tell about records of a newer version, if there are any.
+    pub fn passed_over(&self) -> Option<String> {
+        let records =
+            if self.unknown == 1 { "1 record".to_owned() } else { format!("{} records", self.unknown) };
+        (self.unknown > 0).then(|| {
+            format!(
+                "{records} of a newer rejoin passed over; nothing is lost, update rejoin to see all of it"
+            )
+        })
+    }
+
     /// The agent of the newest turn on the path to the head.
     pub fn last_agent(&self) -> Option<&Agent> {
         let (path, _) = self.tree.path(self.tree.head().map(|turn| turn.id));

@@ -15,7 +15,7 @@ pub struct Canceller(Arc<UnixStream>);
 pub struct CancelWatch {
     ours: UnixStream,
     /// Keeps the pair open: a closed one would look like requests without end.
-    _theirs: Arc<UnixStream>,
+    theirs: Canceller,
 }
 
 impl Canceller {
@@ -36,8 +36,13 @@ impl CancelWatch {
         let (theirs, ours) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         ours.set_nonblocking(true)?;
-        let theirs = Arc::new(theirs);
-        Ok((Canceller(Arc::clone(&theirs)), CancelWatch { ours, _theirs: theirs }))
+        let theirs = Canceller(Arc::new(theirs));
+        Ok((theirs.clone(), CancelWatch { ours, theirs }))
+    }
+
+    /// A request of our own.
+    pub(crate) fn request(&self) {
+        self.theirs.cancel();
     }
 
     /// How many requests came since the last look.
@@ -50,5 +55,24 @@ impl CancelWatch {
 impl AsFd for CancelWatch {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ours.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    #[test]
+    fn a_canceller_that_is_dropped_is_no_request() {
+        let (canceller, watch) = CancelWatch::pair().unwrap();
+        let other = canceller.clone();
+        drop(canceller);
+        other.cancel();
+        drop(other);
+        assert_eq!(watch.requests(), 1);
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        assert_eq!(poll(&mut [PollFd::new(&watch, PollFlags::IN)], Some(&now)), Ok(0), "nothing more to see");
     }
 }

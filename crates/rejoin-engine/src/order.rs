@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_agents::Definition;
+use rejoin_agents::{Definition, Endpoint};
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, MessageId, Permissions, Scope};
 use rejoin_journal::Lease;
@@ -62,6 +62,8 @@ pub struct AgentSetup {
     pub permissions: Permissions,
     /// How many bytes of history may be replayed.
     pub replay_budget: usize,
+    /// The address of the model, for agents that are one.
+    pub endpoint: Option<Endpoint>,
 }
 
 impl Default for AgentSetup {
@@ -73,6 +75,7 @@ impl Default for AgentSetup {
             model: None,
             permissions: Permissions::Agent,
             replay_budget: 256 << 10,
+            endpoint: None,
         }
     }
 }

@@ -70,6 +70,7 @@ impl Ready {
             permissions: scene.permissions,
             system_prompt: order.system_prompt.as_deref().filter(|_| by_flag),
             append_system_prompt: order.append_system_prompt.as_deref().filter(|_| by_flag),
+            endpoint: order.setup.endpoint.as_ref(),
             extra_args: &extra_args,
             ephemeral,
             dir: &scene.dir,
@@ -102,7 +103,7 @@ impl Ready {
             env: environment(&order.setup.env, &self.launch.env),
             removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             cwd: scene.dir.to_string_lossy().into_owned(),
-            bytes: self.composed.prompt().len(),
+            bytes: self.composed.bytes(),
             lossy: self.composed.lossy(),
             prompt: self.composed.prompt().to_owned(),
             warnings: self

@@ -50,7 +50,8 @@ impl Scene {
             Target::Existing(id) => {
                 let loaded = load(engine.store(), *id)?;
                 let noted = loaded.problems.noted.iter().filter(|noted| !noted.problem.is_harmless());
-                let warnings = noted.take(5).map(|noted| ("journal".to_owned(), noted.to_string())).collect();
+                let noted = noted.take(5).map(ToString::to_string).chain(loaded.conversation.passed_over());
+                let warnings = noted.map(|text| ("journal".to_owned(), text)).collect();
                 let info = loaded.conversation.info.clone().ok_or_else(|| {
                     TurnError::Usage(format!(
                         "conversation {id} has lost its first record, which says where it lives; start a new one with --cwd and tell it what matters"
@@ -257,6 +258,12 @@ fn effective_permissions(order: &Order, conversation: &Conversation) -> Result<P
 
 fn not_installed(order: &Order) -> TurnError {
     let agent = order.agent;
+    if agent.embedded().is_some() {
+        return TurnError::NotFound(format!(
+            "{} is part of the rejoin executable, which was not found beside this program nor on PATH; install rejoin or name it in REJOIN_HELPER",
+            agent.title()
+        ));
+    }
     match &order.setup.command {
         Some(command) => TurnError::NotFound(format!(
             "the command {command:?} configured for {} is not there; correct it in the configuration or install {}: {}",

@@ -21,7 +21,7 @@ use crate::scene::{Scene, environment};
 use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
-use crate::watch::{Watcher, show};
+use crate::watch::{OnPanic, Watcher, show};
 use crate::{Engine, Order, Target, TurnError, TurnOutcome};
 
 impl Engine {
@@ -77,10 +77,12 @@ impl Engine {
         let mut diagnostics = Vec::new();
         let result = std::thread::scope(|threads| {
             let working = threads.spawn(|| {
+                let _guard = OnPanic { events: &events, cancel: &cancel };
                 let result = turn.carry_out(ready, &mut desk, &cancel, &answers);
                 desk.close();
                 result
             });
+            let _guard = OnPanic { events: &events, cancel: &cancel };
             show(&events, &answers, on_event, on_question, &mut diagnostics);
             working.join().unwrap_or_else(|_| {
                 let cause = std::io::Error::other("a thread of rejoin panicked");
@@ -162,7 +164,7 @@ impl Turn<'_> {
             run: self.runs,
             plan: ready.composed.decision().clone(),
             model: self.order.model.clone(),
-            bytes: ready.composed.prompt().len(),
+            bytes: ready.composed.bytes(),
             pin: self.planned_pin(ready),
         };
         self.head.system(Some(self.id), &System::Intent(Box::new(intent)))
@@ -188,7 +190,7 @@ impl Turn<'_> {
             agent: self.order.agent.agent(),
             plan: ready.composed.decision().clone(),
             cwd: self.head.cwd.clone(),
-            bytes: ready.composed.prompt().len(),
+            bytes: ready.composed.bytes(),
         });
         for (code, text) in ready.warnings(self.engine, self.order, self.scene, used_elsewhere.is_some()) {
             self.warn(code, text, desk);
@@ -214,7 +216,7 @@ impl Turn<'_> {
         let (outcome, got, plan, lossy) = loop {
             let planned = self.planned_pin(&ready);
             let composed = ready.composed.clone();
-            bytes += composed.prompt().len();
+            bytes += composed.bytes();
             let (verdict, got) = self.run_once(ready, planned.as_ref(), desk, cancel, answers)?;
             let (plan, lossy) = (composed.decision().clone(), composed.lossy());
             match verdict {
@@ -357,7 +359,8 @@ impl Turn<'_> {
             });
             settle::settled(self.order, self.scene, pin, &got, &receipt.outcome)
         });
-        if pin.is_none() && !self.ephemeral() && receipt.outcome == Outcome::Completed {
+        let should_have = !self.ephemeral() && self.scene.runtime.can_resume;
+        if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {
             let text = "the agent did not name its session: the next turn replays the history".to_owned();
             desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
             got.warnings.push(text);

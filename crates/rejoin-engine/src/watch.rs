@@ -48,3 +48,18 @@ pub(crate) fn show(
         }
     }
 }
+
+/// If one side of a turn panics, the other must not wait for it: the agent is stopped, the turn settled.
+pub(crate) struct OnPanic<'a> {
+    pub(crate) events: &'a Queue<Batch>,
+    pub(crate) cancel: &'a CancelWatch,
+}
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.events.close();
+            self.cancel.request();
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Permissions, Scope};
+use rejoin_core::{Agent, Permissions, Scope};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -52,6 +52,10 @@ pub struct AgentConfig {
     pub permissions: Option<Permissions>,
     /// How many bytes of history may be replayed.
     pub replay_budget: Option<usize>,
+    /// `openai` only: where the model answers, e.g. `http://127.0.0.1:11434/v1`.
+    pub base_url: Option<String>,
+    /// `openai` only: the environment variable that holds the key.
+    pub key_env: Option<String>,
 }
 
 /// `.rejoin.toml` in a project: it may choose among what the user allows, nothing else.
@@ -94,6 +98,13 @@ impl Config {
                     "{}: {agent} is part of rejoin and has no command of its own; leave `command` out",
                     path.display()
                 );
+                return Err(Error::Config(text));
+            }
+        }
+        for (name, agent) in &config.agents {
+            if name != Agent::OpenAi.as_str() && (agent.base_url.is_some() || agent.key_env.is_some()) {
+                let text =
+                    format!("{}: base_url and key_env are for [agents.openai], not {name:?}", path.display());
                 return Err(Error::Config(text));
             }
         }

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use rejoin_agents::Endpoint;
 use rejoin_engine::{AgentSetup, Engine, Helper, TurnError};
 
 use crate::config::Resume;
@@ -42,6 +43,7 @@ impl Rejoin {
             model: config.model,
             permissions: config.permissions.unwrap_or(usual.permissions),
             replay_budget: config.replay_budget.unwrap_or(usual.replay_budget),
+            endpoint: config.base_url.map(|base_url| Endpoint { base_url, key_env: config.key_env }),
         }
     }
 

@@ -127,7 +127,7 @@ impl Rejoin {
         let loaded = load(self.engine.store(), id)?;
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
-        let problems = problems.map(ToString::to_string).collect();
+        let problems = problems.map(ToString::to_string).chain(loaded.conversation.passed_over()).collect();
         Ok(ConversationView { rejoin: self, id, conversation: loaded.conversation, problems })
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::workspace;
 
 /// Every crate with the crates of ours it may depend on. A crate that is not here is refused.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("rejoin-core", &[]),
     ("rejoin-agents", &["rejoin-core"]),
     ("rejoin-journal", &["rejoin-core"]),
@@ -29,9 +29,11 @@ const ROOMS: [(&str, &[&str]); 11] = [
             "rejoin-flow",
             "rejoin-server",
             "rejoin-demo",
+            "rejoin-openai",
         ],
     ),
     ("rejoin-demo", &[]),
+    ("rejoin-openai", &[]),
     ("rejoin-testkit", &[]),
     ("xtask", &["rejoin-testkit"]),
 ];

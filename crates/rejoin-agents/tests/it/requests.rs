@@ -173,6 +173,7 @@ impl Asked {
             permissions: self.permissions,
             system_prompt: self.system_prompt.as_deref(),
             append_system_prompt: self.append_system_prompt.as_deref(),
+            endpoint: None,
             extra_args: &self.extra_args,
             ephemeral: self.ephemeral,
             dir: Path::new(&self.dir),

@@ -68,6 +68,8 @@ pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()>
     });
     let outcome = watch(&mut below, &mut reports, &happenings);
     drop(locks);
+    // In a thread of somebody's program the end of this function closes nothing: the listener has a copy.
+    let _ = reports.shutdown(std::net::Shutdown::Both);
     outcome
 }
 

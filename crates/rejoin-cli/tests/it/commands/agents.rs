@@ -74,7 +74,7 @@ fn the_executable_may_have_another_name() {
 fn marks_of_an_outer_agent_do_not_reach_an_inner_one() {
     let bench = Bench::new();
     let command = fake_claude(&bench.outside("bin"), "claude");
-    bench.config(&format!("[agents.claude]\ncommand = {command:?}\n"));
+    bench.claude_is(&command, "");
     let call = bench.rejoin(&["run", "-o", "stream-json", "-a", "claude", "hello"]);
     let said = call.env("CLAUDECODE", "1").done();
     assert!(said.text("text").contains("marker=none"), "{}", said.text("text"));

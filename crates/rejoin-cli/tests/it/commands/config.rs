@@ -62,17 +62,15 @@ fn a_named_configuration_replaces_the_usual_one() {
 fn command_arguments_environment_model_and_permissions_of_an_agent_are_used() {
     let bench = Bench::new();
     let command = fake_claude(&bench.outside("bin"), "claude");
-    bench.config(&format!(
-        "agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\nargs = [\"--brief\"]\n\
-         env = {{ GREETING = \"hi there\" }}\nmodel = \"opus\"\npermissions = \"edit\"\n"
-    ));
-    let plan_ = plan(&bench, &[]);
-    let args = argv(&plan_);
+    let more = "args = [\"--brief\"]\nenv = { GREETING = \"hi there\" }\nmodel = \"opus\"\npermissions = \"edit\"\n";
+    bench.claude_is(&command, more);
+    let configured = plan(&bench, &[]);
+    let args = argv(&configured);
     assert_eq!(args[0], command.to_str().unwrap());
     for expected in ["--brief", "--model=opus", "--permission-mode=acceptEdits"] {
         assert!(args.contains(&expected), "{expected} is not in {args:?}");
     }
-    assert_eq!(plan_["env"], json!([["GREETING", "hi there"]]));
+    assert_eq!(configured["env"], json!([["GREETING", "hi there"]]));
 
     let named = plan(&bench, &["--model", "haiku", "--permissions", "full", "--", "--bare"]);
     let args = argv(&named);
@@ -128,7 +126,7 @@ fn resuming_can_be_switched_off() {
 fn arguments_about_permissions_and_sessions_are_refused() {
     let bench = Bench::new();
     let command = fake_claude(&bench.outside("bin"), "claude");
-    bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+    bench.claude_is(&command, "");
     for flag in ["--dangerously-skip-permissions", "--permission-mode=plan", "--allowedTools=Bash"] {
         bench.rejoin(&["run", "hello", "--", flag]).ends(5).tells(&[flag.split('=').next().unwrap()]);
     }

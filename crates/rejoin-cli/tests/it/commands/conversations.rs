@@ -153,6 +153,18 @@ fn projects_whose_names_collide_are_told_apart() {
 }
 
 #[test]
+fn a_path_that_is_no_text_is_refused_clearly() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    let dir = bench.lab.root().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&dir).unwrap();
+    bench.first("hello").within(&dir).ends(2).tells(&["not valid UTF-8"]);
+    bench.first("hello").with(&["--cwd", "README.md"]).ends(2).tells(&["README.md", "not a directory"]);
+    bench.rejoin(&["ls"]).within(&dir).done();
+    assert!(bench.journals().is_empty());
+}
+
+#[test]
 fn a_project_reached_through_a_link_is_the_same_one() {
     let bench = Bench::after_a_turn();
     let link = bench.lab.root().join("link");

@@ -60,9 +60,9 @@ fn a_name_cannot_look_like_an_id_or_a_flag() {
 #[test]
 fn two_that_create_one_name_at_once_make_one_conversation() {
     let bench = Bench::new();
-    let begin =
+    let start =
         |mark: &str| bench.first(&format!("SLOW 3 MARK-{mark}")).with(&["-s", "release", "--wait"]).start();
-    let all = ["a", "b", "c", "d"].map(begin);
+    let all = ["a", "b", "c", "d"].map(start);
     let all = all.map(|one| one.ends(0));
     let conversations: std::collections::BTreeSet<String> =
         all.iter().map(|one| one.conversation()).collect();

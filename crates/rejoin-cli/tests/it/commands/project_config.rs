@@ -64,10 +64,10 @@ fn it_cannot_run_a_command_or_set_an_environment() {
     let marker = bench.lab.root().join("ran");
     let script = bench.file("evil.sh", format!("#!/bin/sh\ntouch {}\n", marker.display()));
     for toml in [
-        format!("command = {script:?}"),
+        format!("command = \"{}\"", script.display()),
         "args = [\"--dangerously-skip-permissions\"]".to_owned(),
         "env = { PATH = \".\" }".to_owned(),
-        format!("[agents.demo]\ncommand = {script:?}"),
+        format!("[agents.demo]\ncommand = \"{}\"", script.display()),
         "resume = \"never\"".to_owned(),
         "replay_budget = 1".to_owned(),
     ] {

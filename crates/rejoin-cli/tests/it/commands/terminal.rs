@@ -23,7 +23,7 @@ fn has_terminals() -> bool {
 fn with_claude() -> Bench {
     let bench = Bench::new();
     let command = fake_claude(&bench.outside("bin"), "claude");
-    bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+    bench.claude_is(&command, "");
     bench
 }
 

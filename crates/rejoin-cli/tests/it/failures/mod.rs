@@ -6,6 +6,7 @@ mod cancel;
 mod disk;
 mod hang;
 mod killed;
+mod launch;
 mod questions;
 mod streams;
 mod torn;

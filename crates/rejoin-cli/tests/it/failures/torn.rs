@@ -48,6 +48,38 @@ fn garbage_in_the_middle_is_passed_over_and_told() {
 }
 
 #[test]
+fn order_comes_from_the_file_and_not_from_the_clock() {
+    let bench = Bench::new();
+    let first = bench.first("one MARK-a").done();
+    bench.next("two MARK-b").done();
+    let journal = bench.journals().remove(0);
+    let mut year = 2999;
+    let lines = fs::read_to_string(&journal).unwrap();
+    let lines = lines.lines().map(|line| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        year -= 1;
+        record["timestamp"] = format!("{year}-01-01T00:00:00.000Z").into();
+        format!("{record}\n")
+    });
+    fs::write(&journal, lines.collect::<String>()).unwrap();
+    bench.next("three MARK-c").done().resumed(&first.session(), 0).knows(&["a", "b", "c"]);
+    let fresh = bench.next("four MARK-d").with(&["--fresh-session"]).done();
+    fresh.knows(&["a", "b", "c", "d"]);
+}
+
+#[test]
+fn a_session_id_that_was_tampered_with_never_becomes_an_argument() {
+    let bench = Bench::new();
+    let first = bench.first("one MARK-a").done();
+    let journal = bench.journals().remove(0);
+    let text = fs::read_to_string(&journal).unwrap().replace(&first.session(), "--permissions=full");
+    fs::write(&journal, text).unwrap();
+    let said = bench.next("on MARK-b").done();
+    said.knows(&["a", "b"]);
+    assert_eq!(said.result()["plan"]["decision"], "fresh");
+}
+
+#[test]
 fn a_journal_that_lost_its_beginning_is_refused_with_a_way_out() {
     let bench = Bench::new();
     let first = bench.first("hello MARK-a").done();

@@ -41,12 +41,13 @@ impl Turn {
     fn assert_recorded(&self, stage: &Stage) {
         let Some(conversation) = self.last()["conversation"].as_str() else { return };
         let shown = stage.ask(["show", "--json", conversation]);
-        let last = shown["turns"].as_array().and_then(|turns| turns.last()).expect("a turn");
+        let turns = shown["turns"].as_array().expect("turns");
+        let this = turns.iter().find(|turn| turn["id"] == self.last()["turn"]).expect("this turn");
         let mut printed = self.last().clone();
         for field in ["type", "text"] {
             printed.as_object_mut().expect("an object").remove(field);
         }
-        assert_eq!(last["receipt"], printed);
+        assert_eq!(this["receipt"], printed);
     }
 
     fn last(&self) -> &Value {

@@ -62,6 +62,12 @@ impl Bench {
         fs::write(dir.join("config.toml"), toml).unwrap();
     }
 
+    /// Makes a program the command of `claude`, the agent for new conversations; more settings of it may follow.
+    pub(crate) fn claude_is(&self, command: &Path, more: &str) {
+        let command = serde_json::json!(command);
+        self.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command}\n{more}"));
+    }
+
     /// `rejoin` with these arguments.
     pub(crate) fn rejoin(&self, args: &[&str]) -> Call<'_> {
         Call::new(self, args)

@@ -18,7 +18,7 @@ pub(crate) use said::Said;
 use std::time::{Duration, Instant};
 
 /// Long enough for a busy machine; a test that reaches it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until something is there.
 #[track_caller]

@@ -127,8 +127,8 @@ impl Said {
         let (agent, session) = (self.text("agent"), self.session());
         let file = self.home.join(format!("{agent}-agent/{session}.jsonl"));
         let stored = std::fs::read_to_string(&file).unwrap();
-        let records = stored.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let last = records.filter(|record| record["type"] == "user").last().unwrap();
+        let mut records = stored.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let last = records.rfind(|record| record["type"] == "user").unwrap();
         last["text"].as_str().unwrap().to_owned()
     }
 

@@ -67,7 +67,7 @@ fn a_configured_command_of_another_name_is_another_runtime() {
     let bin = bench.outside("bin");
     let use_command = |name: &str| {
         let command = fake_claude(&bin, name);
-        bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+        bench.claude_is(&command, "");
     };
     use_command("claude");
     let first = bench.rejoin(&["run", "-o", "stream-json", "hello"]).done();
@@ -83,7 +83,7 @@ fn another_store_is_another_account() {
     let bench = Bench::new();
     let first = bench.first("hello MARK-a").done();
     let store = bench.outside("store");
-    bench.config(&format!("[agents.demo]\nenv = {{ REJOIN_DEMO_STORE = {store:?} }}\n"));
+    bench.config(&format!("[agents.demo]\nenv = {{ REJOIN_DEMO_STORE = '{}' }}\n", store.display()));
     let said = bench.next("on MARK-b").done();
     said.fresh("store_changed", 1).knows(&["a", "b"]);
     assert_eq!(said.result()["plan"]["now"], store.to_str().unwrap());
@@ -101,7 +101,7 @@ fn a_copied_journal_is_inert_elsewhere() {
     fs::remove_file(copy.join("home-id")).unwrap();
     // Even with the very same store.
     let store = bench.home().join("demo-agent");
-    bench.config(&format!("[agents.demo]\nenv = {{ REJOIN_DEMO_STORE = {store:?} }}\n"));
+    bench.config(&format!("[agents.demo]\nenv = {{ REJOIN_DEMO_STORE = '{}' }}\n", store.display()));
     let said = bench.next("on MARK-b").env("REJOIN_HOME", &copy).done();
     said.fresh("store_changed", 1).knows(&["a", "b"]);
     assert_ne!(said.session(), first.session());
@@ -158,7 +158,9 @@ fn a_journal_of_a_newer_version_is_read_as_far_as_understood() {
     future["systemPayload"] = serde_json::json!({ "anything": [1, 2, 3] });
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, format!("{text}{future}\n")).unwrap();
-    bench.next("on MARK-b").done().resumed(&first.session(), 0).knows(&["a", "b"]);
+    let said = bench.next("on MARK-b").done();
+    said.resumed(&first.session(), 0).knows(&["a", "b"]);
+    assert!(said.warned("journal").contains("newer"), "and that is told");
     let kept = fs::read_to_string(&journal).unwrap();
     assert!(kept.starts_with(&format!("{text}{future}\n")), "nothing was rewritten");
 }

@@ -48,7 +48,7 @@ fn another_session_than_asked_for_is_stopped_at_that_line() {
 fn a_liar_that_acts_is_not_believed_either() {
     let bench = Bench::new();
     let first = bench.first("hello MARK-a").done();
-    let said = bench.next("LIE SLOW 200 MARK-b").done();
+    let said = bench.next("LIE SLOW 25 MARK-b").done();
     assert_eq!(said.result()["runs"], 2);
     said.fresh("session_rejected", 1).knows(&["a", "b"]);
     assert_ne!(said.session(), first.session());

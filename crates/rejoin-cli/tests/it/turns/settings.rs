@@ -48,7 +48,7 @@ fn a_level_that_cannot_be_enforced_is_refused_before_anything_happens() {
     let command = fake_claude(&bench.outside("bin"), "claude");
     let script = std::fs::read_to_string(&command).unwrap();
     std::fs::write(&command, script.replace("--permission-mode --tools --strict-mcp-config", "")).unwrap();
-    bench.config(&format!("agent = \"claude\"\n[agents.claude]\ncommand = {command:?}\n"));
+    bench.claude_is(&command, "");
     let said = bench.rejoin(&["run", "--permissions", "read", "hello"]).ends(5);
     said.tells(&["read", "cannot be enforced", "--tools"]);
     assert!(bench.journals().is_empty());

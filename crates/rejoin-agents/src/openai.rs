@@ -1,0 +1,163 @@
+//! Any OpenAI-compatible chat endpoint, as an agent without tools and without sessions: the whole
+//! history goes along as messages every time.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::compose::Told;
+use rejoin_core::{Agent, InvalidSessionId, Kind, Part, SessionId};
+use serde_json::{Value, json};
+
+use crate::embedded::EmbeddedDriver;
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, checks, nesting};
+
+/// What is kept of a tool's output in a message: the model can look at no more of it.
+const TOOL_OUTPUT: usize = 4 << 10;
+
+/// The endpoint.
+pub(crate) struct OpenAi;
+
+impl Definition for OpenAi {
+    fn agent(&self) -> Agent {
+        Agent::OpenAi
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenAI-compatible endpoint"
+    }
+
+    fn command(&self) -> &'static str {
+        "rejoin"
+    }
+
+    fn embedded(&self) -> Option<&'static str> {
+        Some("__openai-agent")
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "it is part of rejoin; set base_url, model and key_env in [agents.openai] of the configuration"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[]
+    }
+
+    fn learn(&self, _answers: &[ProbeAnswer]) -> Capabilities {
+        Capabilities {
+            product: "rejoin openai".into(),
+            version: Some(env!("CARGO_PKG_VERSION").into()),
+            ephemeral: true,
+            ..Capabilities::default()
+        }
+    }
+
+    fn store(&self, _env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        None
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        nesting::MARKERS
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        Err(InvalidSessionId::new(self.agent(), text, "nothing: an endpoint keeps no sessions"))
+    }
+
+    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
+        None
+    }
+
+    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
+        true
+    }
+
+    fn takes_messages(&self) -> bool {
+        true
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        if let Some(extra) = request.extra_args.first() {
+            return Err(Refusal::Unsupported(format!("an endpoint takes no arguments: {extra:?}")));
+        }
+        let Some(endpoint) = request.endpoint else {
+            let text =
+                "no address is configured for openai: set base_url in [agents.openai] of the configuration";
+            return Err(Refusal::Unsupported(text.into()));
+        };
+        let Some(model) = request.model else {
+            let text = "no model is named for openai: use --model, or set model in [agents.openai]";
+            return Err(Refusal::Unsupported(text.into()));
+        };
+        let prompt = json!({
+            "type": "prompt",
+            "base_url": endpoint.base_url,
+            "key_env": endpoint.key_env,
+            "model": checks::model(model)?,
+            "messages": messages(&request),
+        });
+        // No tool is offered, so every permission level holds.
+        let driver = EmbeddedDriver::new(self.agent(), prompt, false, request.ids);
+        Ok(Launch::new(Vec::new(), Box::new(driver)))
+    }
+
+    fn find_session(&self, _store: &Path, _dir: &Path, _session: &SessionId) -> Found {
+        Found::Nowhere
+    }
+}
+
+/// Instructions, history and prompt as the messages of a chat.
+fn messages(request: &Request<'_>) -> Vec<Value> {
+    let mut list = Vec::new();
+    for text in [request.system_prompt, request.append_system_prompt].into_iter().flatten() {
+        list.push(json!({ "role": "system", "content": text }));
+    }
+    if request.composed.lossy() {
+        let text = "Earlier parts of this conversation were left out to fit.";
+        list.push(json!({ "role": "system", "content": text }));
+    }
+    for told in request.composed.history() {
+        list.extend(turn(told));
+    }
+    list.push(json!({ "role": "user", "content": request.composed.prompt() }));
+    list
+}
+
+/// A turn as what the user said and what came of it.
+fn turn(told: &Told) -> Vec<Value> {
+    let mut list = Vec::new();
+    let mut answer = String::new();
+    for message in &told.messages {
+        if message.kind == Kind::User {
+            list.push(json!({ "role": "user", "content": message.text() }));
+            continue;
+        }
+        for part in &message.parts {
+            let text = match part {
+                Part::Text { text, thought: false } => text.clone(),
+                Part::Call { function_call } => {
+                    format!("[used {}: {}]", function_call.name, function_call.args)
+                }
+                Part::Response { function_response } => {
+                    let output = &function_response.response.output;
+                    let cut = output.floor_char_boundary(TOOL_OUTPUT);
+                    let more = if cut < output.len() { " … (shortened)" } else { "" };
+                    format!("[it gave: {}{more}]", &output[..cut])
+                }
+                Part::Text { .. } | Part::Other(_) => continue,
+            };
+            if !answer.is_empty() && !text.is_empty() {
+                answer.push_str("\n\n");
+            }
+            answer.push_str(&text);
+        }
+    }
+    match told.state {
+        rejoin_core::TurnState::Completed => {}
+        rejoin_core::TurnState::Failed => answer.push_str("\n\n[this turn failed]"),
+        rejoin_core::TurnState::Cut => answer.push_str("\n\n[this turn was cut off]"),
+    }
+    if !answer.trim().is_empty() {
+        list.push(json!({ "role": "assistant", "content": answer.trim_start() }));
+    }
+    list
+}
