@@ -16,9 +16,11 @@ mod help;
 mod loose;
 mod nesting;
 mod openai;
+mod qwen;
 mod registry;
 mod session_id;
 mod surrogates;
+mod transcript;
 mod truncated;
 mod words;
 

@@ -1,13 +1,13 @@
 //! Where Claude keeps its sessions: one file each, in a directory named after the project's.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use memchr::memmem;
 use rejoin_core::SessionId;
 
 use crate::Found;
+use crate::transcript::{holds_a_prompt, mangled};
 
 /// Longer names of directories are cut here, and a hash we cannot compute is added.
 const LONGEST_NAME: usize = 200;
@@ -45,50 +45,4 @@ fn directories(projects: &Path, dir: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(matching)
-}
-
-/// The name Claude gives to a project: every UTF-16 unit that is no ASCII letter or digit as `-`.
-fn mangled(dir: &Path) -> String {
-    let units = dir.to_string_lossy().encode_utf16().collect::<Vec<u16>>();
-    let plain = |unit: u16| u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric);
-    units.into_iter().map(|unit| plain(unit).map_or('-', char::from)).collect()
-}
-
-/// Claude itself does not find a session into which no prompt was written.
-fn holds_a_prompt(file: &Path) -> io::Result<bool> {
-    const FARTHEST: u64 = 64 << 20;
-    const CHUNK: usize = 64 << 10;
-    const PROMPT: &[u8] = br#""type":"user""#;
-    let mut file = match File::open(file) {
-        Ok(file) => file.take(FARTHEST),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(false);
-        }
-        Err(error) => return Err(error),
-    };
-    let finder = memmem::Finder::new(PROMPT);
-    let mut buffer = Vec::with_capacity(CHUNK + PROMPT.len());
-    loop {
-        let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut buffer)?;
-        if finder.find(&buffer).is_some() {
-            return Ok(true);
-        }
-        if read == 0 {
-            // So much without a prompt is not what an unused session looks like.
-            return Ok(file.limit() == 0);
-        }
-        let keep = buffer.len().saturating_sub(PROMPT.len());
-        buffer.drain(..keep);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_projects_are_mangled_as_claude_does() {
-        assert_eq!(mangled(Path::new("/home/me/my_app.v2")), "-home-me-my-app-v2");
-        assert_eq!(mangled(Path::new("/é/😀")), "-----");
-    }
 }

@@ -1,0 +1,219 @@
+//! How a turn of Qwen is launched.
+
+use std::ffi::OsString;
+
+use rejoin_core::Permissions;
+
+use super::driver::{QwenDriver, Run};
+use super::limit::Limit;
+use super::prompt;
+use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::{Capabilities, Launch, Refusal, Request, checks};
+
+const NAME: &str = "qwen";
+/// All that exists for Qwen at the level `read`.
+const READING_TOOLS: &[&str] = &["list_directory", "read_file", "read_many_files", "grep_search", "glob"];
+/// Tools that may show up at that level: they change nothing.
+const HARMLESS_TOOLS: &[&str] =
+    &["list_directory", "read_file", "read_many_files", "grep_search", "glob", "tool_search", "todo_write"];
+/// What changes files.
+const EDITING_TOOLS: &[&str] = &["edit", "write_file", "notebook_edit"];
+/// What runs commands.
+const RUNNING_TOOLS: &[&str] = &["run_shell_command", "monitor"];
+/// The name of no server.
+const NO_SERVER: &str = "--allowed-mcp-server-names=none-while-limited-by-rejoin";
+
+pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
+    let capabilities = request.capabilities;
+    let composed = request.composed;
+    checks::prompt(composed.prompt())?;
+    check_extra_args(request.extra_args, request.permissions)?;
+
+    // The user's arguments come first: what follows wins, and a list of theirs ends at a flag.
+    let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();
+    if !capabilities.has("--output-format") {
+        return Err(missing("--output-format", "cannot report what it does"));
+    }
+    args.push("--output-format=stream-json".into());
+    if capabilities.has("--include-partial-messages") {
+        args.push("--include-partial-messages".into());
+    }
+    match (composed.session(), request.new_session) {
+        (Some(_), _) if !capabilities.resume => return Err(missing("--resume", "cannot resume a session")),
+        (Some(session), _) => args.push(format!("--resume={session}").into()),
+        (None, Some(session)) if capabilities.choose_id => {
+            args.push(format!("--session-id={session}").into());
+        }
+        (None, _) => {}
+    }
+    if request.ephemeral {
+        if !capabilities.ephemeral {
+            return Err(missing("--chat-recording", "cannot run without storing the session"));
+        }
+        args.push("--chat-recording=false".into());
+    }
+    if let Some(model) = request.model {
+        args.push(format!("--model={}", checks::model(model)?).into());
+    }
+    for (flag, text) in
+        [("--system-prompt", request.system_prompt), ("--append-system-prompt", request.append_system_prompt)]
+    {
+        if let Some(text) = text {
+            if !capabilities.has(flag) {
+                return Err(missing(flag, "takes no instructions by argument"));
+            }
+            args.push(format!("{flag}={}", checks::instructions(text)?).into());
+        }
+    }
+    let limit = permissions(request.permissions, capabilities, &mut args)?;
+
+    // Other directories may hold what an @ names.
+    let elsewhere = request.extra_args.iter().any(|arg| arg.contains("-dir"));
+    let exists = |name: &str| elsewhere || request.dir.join(name).exists();
+    let (prompt, escaped) = prompt::plain(composed.prompt(), exists);
+    if prompt.len() > prompt::LONGEST {
+        let text = "the prompt is longer than 8 MiB, of which qwen would read only the beginning; shorten it";
+        return Err(Refusal::Unsupported(text.into()));
+    }
+    let mut launch_warnings = Vec::new();
+    if escaped {
+        launch_warnings.push(
+            "qwen would put files into the prompt or move spaces where it holds an @: each was sent as \\@"
+                .to_owned(),
+        );
+    }
+    let run = Run {
+        prompt: prompt.into_owned().into_bytes(),
+        resumed: composed.session().is_some(),
+        stores: !request.ephemeral,
+        limit,
+        total_before: request.total_before,
+    };
+    let driver = Box::new(QwenDriver::new(run, request.ids));
+    // Without it a wrapper takes the signals and the real process lives on.
+    let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
+    Ok(Launch { env, warnings: launch_warnings, ..Launch::new(args, driver) })
+}
+
+/// The arguments of a level, and what Qwen must show at its start.
+fn permissions(
+    level: Permissions,
+    capabilities: &Capabilities,
+    args: &mut Vec<OsString>,
+) -> Result<Limit, Refusal> {
+    let needs = |flag: &str| {
+        if capabilities.has(flag) {
+            return Ok(());
+        }
+        Err(Refusal::Permissions(format!(
+            "this qwen has no {flag}, so the level {:?} cannot be enforced; update qwen or choose another level",
+            level.name()
+        )))
+    };
+    let mut each = |flag: &str, tools: &[&str]| {
+        args.extend(tools.iter().map(|tool| OsString::from(format!("{flag}={tool}"))));
+    };
+    match level {
+        Permissions::Agent => Ok(Limit::None),
+        Permissions::Read => {
+            needs("--approval-mode")?;
+            needs("--core-tools")?;
+            needs("--exclude-tools")?;
+            needs("--allowed-mcp-server-names")?;
+            each("--core-tools", READING_TOOLS);
+            // The user's settings may add to the first list, but not take away from this one.
+            each("--exclude-tools", EDITING_TOOLS);
+            each("--exclude-tools", RUNNING_TOOLS);
+            args.extend([NO_SERVER, "--approval-mode=default"].map(OsString::from));
+            Ok(Limit::Only(HARMLESS_TOOLS))
+        }
+        Permissions::Edit => {
+            needs("--approval-mode")?;
+            needs("--exclude-tools")?;
+            each("--exclude-tools", RUNNING_TOOLS);
+            args.push("--approval-mode=auto-edit".into());
+            Ok(Limit::Without(RUNNING_TOOLS))
+        }
+        Permissions::Full => {
+            needs("--approval-mode")?;
+            args.push("--approval-mode=yolo".into());
+            Ok(Limit::None)
+        }
+    }
+}
+
+fn missing(flag: &str, what: &str) -> Refusal {
+    Refusal::Unsupported(format!("this qwen {what} (its help has no {flag}); update qwen"))
+}
+
+const SYNTAX: Syntax = Syntax {
+    switches: &[
+        "--bare",
+        "--checkpointing",
+        "--debug",
+        "--experimental-lsp",
+        "--include-partial-messages",
+        "--insecure",
+        "--openai-logging",
+        "--safe-mode",
+        "--screen-reader",
+        "--telemetry",
+        "--telemetry-log-prompts",
+    ],
+    short_with_value: &['m', 'e'],
+};
+/// Parts of names that are about permissions, whatever a version calls them in full.
+const PERMISSIONS: &[&str] =
+    &["approval", "yolo", "sandbox", "allowed", "core-tools", "exclude-tools", "trust"];
+/// They give reach to places outside the project, or tools nobody counted.
+const WIDENING: &[&str] = &["dir", "--mcp-config", "--extensions", "--experimental-lsp"];
+/// Parts of names that are about sessions, directories and formats.
+const RESERVED: &[&str] = &[
+    "resume",
+    "--session-id",
+    "--fork-session",
+    "continue",
+    "--chat-recording",
+    "format",
+    "--prompt",
+    "--json-",
+    "--input-file",
+    "acp",
+    "--worktree",
+    "--list-extensions",
+    "--restore",
+    "--channel",
+    "--help",
+    "--version",
+    "api-key",
+];
+
+fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
+        // Its parser takes --noX, --no-X and --camelCase for the same flag.
+        let name_as_listed = name;
+        let name = dashed(name);
+        let part = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let limited = matches!(level, Permissions::Read | Permissions::Edit);
+        let short = |letters: &[&str]| letters.contains(&name_as_listed);
+        if part(PERMISSIONS) || short(&["-y", "-s"]) || limited && (part(WIDENING) || short(&["-e"])) {
+            return Err(permission_flag(NAME, name_as_listed));
+        }
+        if part(RESERVED) || short(&["-p", "-i", "-c", "-r", "-o", "-l", "-v", "-h"]) {
+            return Err(reserved_flag(NAME, name_as_listed));
+        }
+        Ok(())
+    })
+}
+
+/// A flag in the spelling of the help: its parser takes `--camelCase` for `--camel-case`.
+fn dashed(name: &str) -> String {
+    let mut dashed = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            dashed.push('-');
+        }
+        dashed.push(letter.to_ascii_lowercase());
+    }
+    dashed
+}
