@@ -8,7 +8,7 @@ use super::failure;
 use super::limit::Limit;
 use super::messages::Messages;
 use super::wire::{Block, Message, StreamEvent, Wire, output};
-use crate::driver::{diagnostic, ended_early};
+use crate::driver::{diagnostic, ended_saying};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
 use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
@@ -74,7 +74,11 @@ impl QwenDriver {
     fn event(&mut self, wire: Wire<'_>, out: &mut Vec<Step>) -> bool {
         match wire.kind.as_str() {
             "stream_event" => {
-                self.note(&wire, out);
+                // Newer versions tell of other things this way, before anything is stored.
+                let answers = wire.event.0.as_ref().is_some_and(StreamEvent::is_of_an_answer);
+                if answers {
+                    self.note(&wire, out);
+                }
                 if let (None, Some(event)) = (wire.parent_tool_use_id.filled(), wire.event.0) {
                     self.stream(event, out);
                 }
@@ -299,8 +303,10 @@ impl QwenDriver {
         }
         let failed = exit.code.is_some_and(|code| code != 0);
         let otherwise = if failed && !begun { FailureClass::Launch } else { FailureClass::NoResult };
-        let class = if failed { failure::classify(exit.stderr, otherwise) } else { otherwise };
-        Outcome::failed(class, ended_early("Qwen", exit))
+        let words = failure::last_words(exit.stderr);
+        let told = words.filter(|_| failed);
+        let class = told.map_or(otherwise, |words| failure::classify(words, otherwise));
+        Outcome::failed(class, ended_saying("Qwen", exit, words))
     }
 }
 
@@ -331,7 +337,8 @@ impl Driver for QwenDriver {
         }
         if self.run.resumed && self.phase == Phase::Silent && failure::is_rejection(exit.stderr) {
             self.phase = Phase::Over;
-            out.push(Step::Rejected(exit.stderr.trim().to_owned()));
+            let words = failure::last_words(exit.stderr).unwrap_or_default().to_owned();
+            out.push(Step::Rejected(words));
             return;
         }
         let outcome = self.unsaid(exit);

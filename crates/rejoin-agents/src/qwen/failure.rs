@@ -152,6 +152,17 @@ pub(super) fn classify(words: &str, otherwise: FailureClass) -> FailureClass {
     }
 }
 
+/// The words on standard error that tell most: those that refuse to resume or an argument, those
+/// after `Error: `, else the last line that is no part of a stack.
+pub(super) fn last_words(stderr: &str) -> Option<&str> {
+    const HELP: &str = "Show version number";
+    let lines = || stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let refusal = lines().find(|line| is_rejection(line) || line.starts_with("Unknown argument"));
+    let named = || lines().find_map(|line| line.strip_prefix("Error: "));
+    let help = || stderr.contains(HELP).then_some("it refused its arguments and printed its help");
+    refusal.or_else(named).or_else(help).or_else(|| lines().find(|line| !line.starts_with("at ")))
+}
+
 /// The words for people, without the brackets.
 pub(super) fn readable(words: &str) -> String {
     let words = words.trim();
@@ -168,4 +179,71 @@ fn status(words: &str) -> Option<u16> {
     let words = words.strip_prefix(BEGINNINGS[0]).unwrap_or(words);
     let number = words.split(|c: char| !c.is_ascii_digit()).next()?;
     number.parse().ok().filter(|status| number.len() == 3 && (400..600).contains(status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use FailureClass as F;
+
+    #[test]
+    fn failures_are_told_apart() {
+        for (words, class) in [
+            ("[API Error: 400 mock 400]", F::InvalidRequest),
+            ("[API Error: 401 Incorrect API key provided]", F::Login),
+            ("[API Error: 403 forbidden]", F::Login),
+            ("[API Error: 404 no such model]", F::InvalidRequest),
+            ("[API Error: 429 slow down]\nPossible quota limitations in place", F::RateLimit),
+            ("[API Error: 429 You exceeded your current quota]", F::Quota),
+            ("[API Error: 402 pay]", F::Quota),
+            ("Qwen OAuth quota exceeded: try tomorrow", F::Quota),
+            ("[API Error: 500 mock 500]", F::Server),
+            ("[API Error: 503 tool_calls are down]", F::Server),
+            ("[API Error: Connection error. (cause: fetch failed)]", F::Network),
+            ("[API Error: terminated (cause: other side closed)]", F::Network),
+            ("[API Error: 400 This model's maximum context length is 8192 tokens]", F::ContextOverflow),
+            ("[API Error: 413 too large]", F::ContextOverflow),
+            (
+                "[API Error: 400 An assistant message with 'tool_calls' must be followed by tool messages]",
+                F::InvalidHistory,
+            ),
+            ("[API Error: Quota exceeded (Status: RESOURCE_EXHAUSTED)]", F::Quota),
+            ("Missing API key for OpenAI-compatible auth.", F::Login),
+            ("No auth type is selected.", F::Login),
+            ("Session Id x is already in use.", F::Busy),
+            ("Reached max session turns for this session.", F::StepLimit),
+            ("something", F::Other),
+        ] {
+            assert_eq!(classify(words, F::Other), class, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_failure_stands_at_the_end_and_is_whole() {
+        assert_eq!(at_the_end("partial [API Error: 400 x]"), Some("[API Error: 400 x]"));
+        let slow = "[API Error: 429 x]\nPlease wait and try again later. To increase";
+        assert_eq!(at_the_end(slow), Some(slow));
+        for answer in ["", "fine", "[API Error: 400 x] means that the request is wrong", "see [API Error: "] {
+            assert_eq!(at_the_end(answer), None, "{answer}");
+        }
+        assert_eq!(readable("[API Error: 429 x]\nPlease wait"), "429 x");
+        assert_eq!(readable("[API Error: 400 [a] b]"), "400 [a] b");
+    }
+
+    #[test]
+    fn the_last_words_are_those_that_tell_most() {
+        for (stderr, words) in [
+            (
+                "Ripgrep not available\nNo saved session found with ID x. Run `qwen`\n",
+                "No saved session found with ID x. Run `qwen`",
+            ),
+            ("An error occurred:\nError: ENOENT: x\n    at main (cli.js:1)\n", "ENOENT: x"),
+            ("Unknown argument: x\nUsage: qwen\n -v Show version number\n", "Unknown argument: x"),
+            ("  -v Show version number\n", "it refused its arguments and printed its help"),
+            ("Operation cancelled.\n", "Operation cancelled."),
+        ] {
+            assert_eq!(last_words(stderr), Some(words));
+        }
+        assert_eq!(last_words("\n"), None);
+    }
 }

@@ -5,23 +5,11 @@ use std::ffi::OsString;
 use rejoin_core::Permissions;
 
 use super::driver::{QwenDriver, Run};
-use super::limit::Limit;
-use super::prompt;
+use super::{level, memory, prompt};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Refusal, Request, checks};
+use crate::{Launch, Refusal, Request, checks};
 
 const NAME: &str = "qwen";
-/// All that exists for Qwen at the level `read`.
-const READING_TOOLS: &[&str] = &["list_directory", "read_file", "read_many_files", "grep_search", "glob"];
-/// Tools that may show up at that level: they change nothing.
-const HARMLESS_TOOLS: &[&str] =
-    &["list_directory", "read_file", "read_many_files", "grep_search", "glob", "tool_search", "todo_write"];
-/// What changes files.
-const EDITING_TOOLS: &[&str] = &["edit", "write_file", "notebook_edit"];
-/// What runs commands.
-const RUNNING_TOOLS: &[&str] = &["run_shell_command", "monitor"];
-/// The name of no server.
-const NO_SERVER: &str = "--allowed-mcp-server-names=none-while-limited-by-rejoin";
 
 pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     let capabilities = request.capabilities;
@@ -65,7 +53,7 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
             args.push(format!("{flag}={}", checks::instructions(text)?).into());
         }
     }
-    let limit = permissions(request.permissions, capabilities, &mut args)?;
+    let (limit, widened) = level::permissions(request.permissions, capabilities, request.dir, &mut args)?;
 
     // Other directories may hold what an @ names.
     let elsewhere = request.extra_args.iter().any(|arg| arg.contains("-dir"));
@@ -75,9 +63,9 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         let text = "the prompt is longer than 8 MiB, of which qwen would read only the beginning; shorten it";
         return Err(Refusal::Unsupported(text.into()));
     }
-    let mut launch_warnings = Vec::new();
+    let mut warnings = Vec::from_iter(widened);
     if escaped {
-        launch_warnings.push(
+        warnings.push(
             "qwen would put files into the prompt or move spaces where it holds an @: each was sent as \\@"
                 .to_owned(),
         );
@@ -92,54 +80,11 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     let driver = Box::new(QwenDriver::new(run, request.ids));
     // Without it a wrapper takes the signals and the real process lives on.
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
-    Ok(Launch { env, warnings: launch_warnings, ..Launch::new(args, driver) })
-}
-
-/// The arguments of a level, and what Qwen must show at its start.
-fn permissions(
-    level: Permissions,
-    capabilities: &Capabilities,
-    args: &mut Vec<OsString>,
-) -> Result<Limit, Refusal> {
-    let needs = |flag: &str| {
-        if capabilities.has(flag) {
-            return Ok(());
-        }
-        Err(Refusal::Permissions(format!(
-            "this qwen has no {flag}, so the level {:?} cannot be enforced; update qwen or choose another level",
-            level.name()
-        )))
-    };
-    let mut each = |flag: &str, tools: &[&str]| {
-        args.extend(tools.iter().map(|tool| OsString::from(format!("{flag}={tool}"))));
-    };
-    match level {
-        Permissions::Agent => Ok(Limit::None),
-        Permissions::Read => {
-            needs("--approval-mode")?;
-            needs("--core-tools")?;
-            needs("--exclude-tools")?;
-            needs("--allowed-mcp-server-names")?;
-            each("--core-tools", READING_TOOLS);
-            // The user's settings may add to the first list, but not take away from this one.
-            each("--exclude-tools", EDITING_TOOLS);
-            each("--exclude-tools", RUNNING_TOOLS);
-            args.extend([NO_SERVER, "--approval-mode=default"].map(OsString::from));
-            Ok(Limit::Only(HARMLESS_TOOLS))
-        }
-        Permissions::Edit => {
-            needs("--approval-mode")?;
-            needs("--exclude-tools")?;
-            each("--exclude-tools", RUNNING_TOOLS);
-            args.push("--approval-mode=auto-edit".into());
-            Ok(Limit::Without(RUNNING_TOOLS))
-        }
-        Permissions::Full => {
-            needs("--approval-mode")?;
-            args.push("--approval-mode=yolo".into());
-            Ok(Limit::None)
-        }
+    let mut launch = Launch { env, warnings, ..Launch::new(args, driver) };
+    if request.ephemeral {
+        memory::forget(&mut launch, request.own_dir);
     }
+    Ok(launch)
 }
 
 fn missing(flag: &str, what: &str) -> Refusal {
@@ -170,19 +115,19 @@ const WIDENING: &[&str] = &["dir", "--mcp-config", "--extensions", "--experiment
 /// Parts of names that are about sessions, directories and formats.
 const RESERVED: &[&str] = &[
     "resume",
-    "--session-id",
-    "--fork-session",
+    "session-id",
+    "fork-session",
     "continue",
-    "--chat-recording",
+    "chat-recording",
     "format",
-    "--prompt",
-    "--json-",
-    "--input-file",
+    "prompt",
+    "json-",
+    "input-file",
     "acp",
-    "--worktree",
-    "--list-extensions",
-    "--restore",
-    "--channel",
+    "worktree",
+    "list-extensions",
+    "restore",
+    "channel",
     "--help",
     "--version",
     "api-key",

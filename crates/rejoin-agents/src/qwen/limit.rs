@@ -13,23 +13,20 @@ pub(super) enum Limit {
     None,
     /// Not these tools, and not the modes that ask for nothing.
     Without(&'static [&'static str]),
-    /// Only these tools, and not those modes.
-    Only(&'static [&'static str]),
 }
 
 impl Limit {
     /// What Qwen may do beyond it, by its own `init` line.
     pub(super) fn exceeded_by(self, init: &Wire<'_>) -> Option<String> {
-        let tools = init.tools.0.iter().map(Text::as_str);
-        let extra: Vec<&str> = match self {
-            Limit::None => return None,
-            Limit::Without(refused) => tools.filter(|tool| refused.contains(tool)).collect(),
-            Limit::Only(allowed) => tools.filter(|tool| !allowed.contains(tool)).collect(),
+        let Limit::Without(refused) = self else {
+            return None;
         };
         let mode = init.permission_mode.as_str();
         if UNLIMITED.contains(&mode) {
             return Some(format!("Qwen runs in the mode {mode}"));
         }
+        let tools = init.tools.0.iter().map(Text::as_str);
+        let extra: Vec<&str> = tools.filter(|tool| refused.contains(tool)).collect();
         (!extra.is_empty()).then(|| format!("Qwen has the tools {}", extra.join(", ")))
     }
 }

@@ -3,7 +3,9 @@
 mod driver;
 mod failure;
 mod launch;
+mod level;
 mod limit;
+mod memory;
 mod messages;
 mod prompt;
 mod store;

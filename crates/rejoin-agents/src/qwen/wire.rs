@@ -79,6 +79,13 @@ pub(super) struct StreamEvent<'a> {
     pub(super) delta: Object<Delta<'a>>,
 }
 
+impl StreamEvent<'_> {
+    pub(super) fn is_of_an_answer(&self) -> bool {
+        let kind = self.kind.as_str();
+        kind.starts_with("message_") || kind.starts_with("content_block_")
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
 pub(super) struct Delta<'a> {

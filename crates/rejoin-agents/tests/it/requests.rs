@@ -16,17 +16,18 @@ use uuid::Uuid;
 use crate::recording::directory;
 
 pub(crate) const CLAUDE_SESSION: &str = "766fde6e-0724-4c4c-bed4-a8c19bfcc35e";
+pub(crate) const QWEN_SESSION: &str = "3f0c6a52-8d1e-4b7a-9c35-6e2f1a0b4d98";
 pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
 
 pub(crate) fn definition(agent: &Agent) -> &'static dyn Definition {
     find(agent).unwrap()
 }
 
-fn answer(stdout: &str) -> ProbeAnswer {
+pub(crate) fn answer(stdout: &str) -> ProbeAnswer {
     ProbeAnswer { answered: true, stdout: stdout.to_owned(), stderr: String::new() }
 }
 
-fn help(agent: &str, name: &str) -> ProbeAnswer {
+pub(crate) fn help(agent: &str, name: &str) -> ProbeAnswer {
     answer(&std::fs::read_to_string(directory(agent).join(format!("{name}.help.txt"))).unwrap())
 }
 
@@ -40,7 +41,10 @@ pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
         let [exec, resume] = ["codex_exec", "codex_exec_resume"].map(|name| help("codex", name));
         definition(&Agent::Codex).learn(&[answer("codex-cli 0.166.0\n"), exec, resume])
     });
+    static QWEN: LazyLock<Capabilities> =
+        LazyLock::new(|| definition(&Agent::Qwen).learn(&[answer("0.15.10\n"), help("qwen", "qwen")]));
     match agent.as_str() {
+        "qwen" => QWEN.clone(),
         "claude" => CLAUDE.clone(),
         "codex" => CODEX.clone(),
         _ => definition(agent).learn(&[]),
@@ -106,6 +110,10 @@ impl Asked {
 
     pub(crate) fn codex() -> Self {
         Self::of(Agent::Codex)
+    }
+
+    pub(crate) fn qwen() -> Self {
+        Self::of(Agent::Qwen)
     }
 
     pub(crate) fn resuming(mut self, session: &str) -> Self {
