@@ -71,10 +71,34 @@ pub trait Definition: Sync {
         false
     }
 
+    /// The version rejoin's tests run against; empty for what is part of rejoin.
+    fn tested_version(&self) -> &'static str {
+        ""
+    }
+
+    /// Flags the file counts on, each with what is lost without it.
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What is known to go wrong with an installation that is set up like this one.
+    fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
+        Vec::new()
+    }
+
     /// The agent's running total as stored, for agents that count the whole session.
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
         None
     }
+}
+
+/// Something that goes wrong with some installations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hazard {
+    /// What happens.
+    pub what: String,
+    /// What to do about it.
+    pub next: String,
 }
 
 /// What one probe printed.

@@ -23,7 +23,8 @@ mod truncated;
 mod words;
 
 pub use definition::{
-    Capabilities, Definition, Endpoint, FindSession, Found, Launch, Lookup, ProbeAnswer, Refusal, Request,
+    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Lookup, ProbeAnswer, Refusal,
+    Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

@@ -95,9 +95,9 @@ fn a_turn_that_waits_for_another_one_can_be_given_up() {
     let mut first = bench.next("HANG").start();
     first.hears("session");
     let second = bench.next("me too MARK-b").with(&["--wait"]).start();
-    std::thread::sleep(Duration::from_millis(300));
+    second.listens();
     second.interrupt();
-    second.ends(130);
+    second.ends(130).tells(&["cancelled while waiting for conversation"]);
     first.kill();
     bench.comes_to_rest();
     let shown = bench.show().to_string();
@@ -109,7 +109,9 @@ fn a_finished_turn_stays_finished() {
     let bench = Bench::new();
     let mut turn = bench.first("MARK-a LINGER 120").start();
     turn.hears("usage");
-    std::thread::sleep(Duration::from_millis(200));
+    eventually("its end", || {
+        bench.processes().iter().any(|process| process.command.starts_with("sleep 120")).then_some(())
+    });
     turn.interrupt();
     turn.interrupt();
     turn.ends(0).came_to("completed", None).knows(&["a"]);

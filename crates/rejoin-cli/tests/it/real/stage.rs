@@ -199,7 +199,7 @@ pub(super) struct Run<'a> {
     args: Vec<OsString>,
     prompt: String,
     dir: PathBuf,
-    env: Vec<(&'static str, String)>,
+    env: Vec<(String, String)>,
     for_the_agent: Vec<&'static str>,
 }
 
@@ -220,8 +220,8 @@ impl<'a> Run<'a> {
         self
     }
 
-    pub(super) fn env(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.env.push((name, value.into()));
+    pub(super) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
