@@ -55,7 +55,8 @@ Examples:
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
-    /// What the agent should do; `-` reads it from standard input
+    /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
+    /// begins with a dash
     pub(crate) prompt: Option<String>,
 
     /// Who: claude, codex, demo [default: the conversation's last agent, else as configured, else

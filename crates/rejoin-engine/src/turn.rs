@@ -223,6 +223,9 @@ impl Turn<'_> {
                 Verdict::Ended(outcome) => break (outcome, (got, planned), plan, lossy),
                 Verdict::Rejected(words) => {
                     Self::give_up(composed.pin(), &words, desk);
+                    if got.cancelled {
+                        break (Outcome::Cancelled, (Yield { session: None, ..got }, None), plan, lossy);
+                    }
                     if got.active || composed.session().is_none() || self.runs > 1 {
                         let words = format!("it could not resume its session: {words}");
                         let outcome = Outcome::failed(FailureClass::Other, words);

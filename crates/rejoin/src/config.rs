@@ -115,7 +115,17 @@ impl Config {
 impl ProjectConfig {
     /// Reads the project's own file, if it has one.
     pub fn load(project: &Path) -> Result<Self, Error> {
-        Ok(read(&project.join(".rejoin.toml"), false)?.unwrap_or_default())
+        let path = project.join(".rejoin.toml");
+        let config: Self = read(&path, false)?.unwrap_or_default();
+        if let Some(level @ (Permissions::Full | Permissions::Agent)) = config.permissions {
+            let text = format!(
+                "{}: a project can only narrow what an agent may do: permissions {:?} is not narrower than anything, use \"read\" or \"edit\"",
+                path.display(),
+                level.name()
+            );
+            return Err(Error::Config(text));
+        }
+        Ok(config)
     }
 }
 

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, eventually};
+use crate::support::{Bench, Call, eventually};
+
+const REJOIN: &str = env!("CARGO_BIN_EXE_rejoin");
 
 #[test]
 fn ctrl_c_stops_the_turn_and_keeps_what_was_said() {
@@ -65,12 +67,24 @@ fn a_deaf_agent_is_ended_all_the_same() {
 fn term_and_hangup_stop_it_too() {
     for signal in [Signal::TERM, Signal::HUP] {
         let bench = Bench::new();
-        let mut turn = bench.first("SLOW 3000").start();
+        // `env` undoes what a `nohup` around the tests may have done.
+        let args = ["--default-signal=HUP", REJOIN, "run", "-o", "stream-json", "-a", "demo", "SLOW 3000"];
+        let mut turn = Call::of(&bench, "env", &args).start();
         turn.hears("text_delta");
         turn.signal(signal);
         turn.ends(130).came_to("cancelled", None);
         bench.comes_to_rest();
     }
+}
+
+#[test]
+fn under_nohup_a_turn_outlives_its_terminal() {
+    let bench = Bench::new();
+    let script = format!("trap '' HUP; exec {REJOIN} run -o stream-json -a demo 'SLOW 10 MARK-a'");
+    let mut turn = Call::of(&bench, "sh", &["-c", &script]).start();
+    turn.hears("text_delta");
+    turn.signal(Signal::HUP);
+    turn.ends(0).came_to("completed", None).knows(&["a"]);
 }
 
 #[test]
