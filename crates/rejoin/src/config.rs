@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, Permissions, Scope};
+use rejoin_engine::TurnError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -123,7 +124,7 @@ impl ProjectConfig {
                 path.display(),
                 level.name()
             );
-            return Err(Error::Config(text));
+            return Err(TurnError::Permission(text).into());
         }
         Ok(config)
     }

@@ -30,7 +30,7 @@ fn ctrl_c_tells_a_person_how_to_go_on() {
     let turn = bench.rejoin(&["run", "-a", "demo", "SLOW 3000"]).start();
     eventually("the journal", || bench.journals().pop().filter(|path| has_pieces(path)));
     turn.interrupt();
-    turn.ends(130).tells(&["■ cancelled", "what was said is kept", "rejoin run -c"]);
+    turn.ends(130).tells(&["■ cancelled", "what was said is kept", "rejoin run -r "]);
 }
 
 fn has_pieces(journal: &std::path::Path) -> bool {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::stage::{Run, Stage};
+use super::run::Run;
+use super::stage::Stage;
 
 on_both!(with_marks_in_the_environment, marks_do_not_come_through, run_by_an_agent);
 
