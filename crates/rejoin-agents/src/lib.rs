@@ -14,6 +14,7 @@ mod extra_args;
 mod help;
 mod loose;
 mod nesting;
+mod pi;
 mod registry;
 mod session_id;
 mod surrogates;
