@@ -222,6 +222,10 @@ impl PiDriver {
             }),
             _ => None,
         };
+        if message.stop_reason.as_str() == "length" {
+            let text = "the answer was cut off at the model's limit of tokens".to_owned();
+            out.push(Step::Emit(Event::Warning { code: "length".into(), text }));
+        }
         if broken.is_some() {
             self.messages.hold(message);
         } else {

@@ -1,13 +1,15 @@
 //! How a turn of Pi is launched.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use rejoin_core::{Agent, Permissions};
 
 use super::driver::{PiDriver, Run};
 use super::prompt::{self, NO_TEMPLATES};
+use super::store::{project_settings, settings_in};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Refusal, Request, checks};
+use crate::{Launch, Refusal, Request, checks};
 
 const NAME: &str = "pi";
 /// All that exists for Pi at the level `read`.
@@ -51,7 +53,7 @@ pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refus
             args.extend([flag.into(), no_path(checks::instructions(text)?)]);
         }
     }
-    permissions(request.permissions, capabilities, &mut args)?;
+    permissions(&request, &mut args)?;
 
     let written = prompt::written(request.composed.prompt(), &request);
     if written.no_templates {
@@ -84,21 +86,26 @@ fn no_path(text: &str) -> OsString {
     if text.contains('\n') { text.into() } else { format!("{text}\n").into() }
 }
 
-fn permissions(
-    level: Permissions,
-    capabilities: &Capabilities,
-    args: &mut Vec<OsString>,
-) -> Result<(), Refusal> {
-    match level {
+fn permissions(request: &Request<'_>, args: &mut Vec<OsString>) -> Result<(), Refusal> {
+    match request.permissions {
         Permissions::Agent | Permissions::Full => Ok(()),
         Permissions::Read => {
-            for flag in ["--tools", "--no-extensions"] {
-                if !capabilities.has(flag) {
+            // --offline stands for the variable that is set for every run.
+            for flag in ["--tools", "--no-extensions", "--offline"] {
+                if !request.capabilities.has(flag) {
                     return Err(Refusal::Permissions(format!(
                         "this pi has no {flag}, so the level \"read\" cannot be enforced; update pi or choose another \
                          level"
                     )));
                 }
+            }
+            let settings = project_settings(request.dir);
+            if names_a_program(&settings) {
+                return Err(Refusal::Permissions(format!(
+                    "the level \"read\" cannot be enforced here: {} names a program (npmCommand) that pi runs, or \
+                     cannot be read; have a look at it, or choose another level",
+                    settings.display()
+                )));
             }
             args.extend(["--tools", READING_TOOLS, "--no-extensions"].map(OsString::from));
             Ok(())
@@ -108,6 +115,14 @@ fn permissions(
              the project; choose read, full or agent"
                 .into(),
         )),
+    }
+}
+
+/// Whether settings make Pi run a program whenever it looks for the user's packages.
+fn names_a_program(settings: &Path) -> bool {
+    match settings_in(settings) {
+        Some(settings) => settings.get("npmCommand").is_some(),
+        None => settings.exists(),
     }
 }
 

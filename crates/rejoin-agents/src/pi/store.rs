@@ -37,10 +37,15 @@ fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
     let named = |settings: Value| {
         settings.get("sessionDir").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
     };
-    let settings = [dir.join(".pi/settings.json"), store.join("settings.json")];
+    let settings = [project_settings(dir), store.join("settings.json")];
     let name = settings.iter().find_map(|file| settings_in(file).and_then(named))?;
     let home = || std::env::home_dir().unwrap_or_default();
     Some(expanded(&name, home).unwrap_or_else(|| dir.join(&name)))
+}
+
+/// Where a project has settings of its own.
+pub(super) fn project_settings(dir: &Path) -> PathBuf {
+    dir.join(".pi/settings.json")
 }
 
 /// What stands in a file of settings; one that cannot be read says nothing.

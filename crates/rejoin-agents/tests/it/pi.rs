@@ -97,6 +97,11 @@ fn a_full_context_is_compacted_and_still_a_failure() {
 }
 
 #[test]
+fn an_answer_at_the_limit_of_tokens_is_told_to_be_cut() {
+    assert_snapshot!(replay("length", &pi()));
+}
+
+#[test]
 fn nothing_is_stored_without_an_answer_or_when_it_must_not_be() {
     let stored = |name: &str, asked: &Asked| {
         Recording::load("pi", name).replay(asked.driver()).contains(&Step::Stored)
@@ -450,9 +455,26 @@ fn what_would_change_permissions_is_refused() {
         assert!(matches!(pi().level(Permissions::Read).extra(args).refusal(), Refusal::Permissions(_)));
         assert!(pi().level(Permissions::Full).extra(args).launch().is_ok());
     }
-    for flag in ["--tools", "--no-extensions"] {
+    for flag in ["--tools", "--no-extensions", "--offline"] {
         let asked = Asked { capabilities: without(flag), ..pi().level(Permissions::Read) };
         assert!(matches!(asked.refusal(), Refusal::Permissions(_)), "{flag}");
+    }
+}
+
+#[test]
+fn a_project_that_brings_a_program_cannot_be_limited() {
+    let project = tempfile::tempdir().unwrap();
+    let settings = project.path().join(".pi/settings.json");
+    let asked = |level| Asked { dir: project.path().to_str().unwrap().to_owned(), ..pi().level(level) };
+    for (text, fine) in [
+        (r#"{"theme":"dark"}"#.to_owned(), true),
+        (r#"{"npmCommand":["./x"]}"#.to_owned(), false),
+        ("{".to_owned(), false),
+        (format!("{}{{}}", " ".repeat(5 << 20)), false),
+    ] {
+        put(&settings, &text);
+        assert_eq!(asked(Permissions::Read).launch().is_ok(), fine);
+        assert!(asked(Permissions::Agent).launch().is_ok());
     }
 }
 
