@@ -16,6 +16,7 @@ mod help;
 mod loose;
 mod nesting;
 mod openai;
+mod pi;
 mod registry;
 mod session_id;
 mod surrogates;

@@ -5,10 +5,11 @@ use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::demo::{DEMO, DEMO2};
 use crate::openai::OpenAi;
+use crate::pi::Pi;
 
 /// Every agent this version knows, in the order they are shown and tried.
 pub fn registry() -> &'static [&'static dyn Definition] {
-    static AGENTS: [&dyn Definition; 5] = [&Claude, &Codex, &OpenAi, &DEMO, &DEMO2];
+    static AGENTS: [&dyn Definition; 6] = [&Claude, &Codex, &Pi, &OpenAi, &DEMO, &DEMO2];
     &AGENTS
 }
 

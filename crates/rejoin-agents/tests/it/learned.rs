@@ -43,7 +43,7 @@ fn the_help_of_the_whole_program_is_not_the_help_of_a_command() {
 #[test]
 fn the_registry_holds_each_agent_once_and_finds_it() {
     let names: Vec<String> = registry().iter().map(|agent| agent.agent().to_string()).collect();
-    assert_eq!(names, ["claude", "codex", "demo", "demo2"]);
+    assert_eq!(names, ["claude", "codex", "pi", "demo", "demo2"]);
     assert!(find(&Agent::named("codex")).is_some());
     assert!(find(&Agent::named("hal")).is_none());
 }
