@@ -354,7 +354,11 @@ impl Turn<'_> {
         planned: Option<Pin>,
         desk: &mut Desk,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
-        let pin = got.session.clone().filter(|_| !self.ephemeral()).map(|session| {
+        // A failure before the session was named counts for the one that was meant, else it would be
+        // resumed, and fail, for ever.
+        let meant = planned.as_ref().filter(|_| receipt.outcome != Outcome::Completed);
+        let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
+        let pin = session.filter(|_| !self.ephemeral()).map(|session| {
             let known = planned.filter(|pin| pin.session == session);
             let pin = known.unwrap_or_else(|| {
                 let pin = self.scene.new_pin(self.engine, session);

@@ -14,5 +14,4 @@ mod pi;
 mod recording;
 mod refused;
 mod requests;
-mod speed;
 mod stores;
