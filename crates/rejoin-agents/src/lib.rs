@@ -11,6 +11,7 @@ mod definition;
 mod demo;
 mod driver;
 mod extra_args;
+mod gemini;
 mod help;
 mod loose;
 mod nesting;
