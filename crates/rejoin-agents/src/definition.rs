@@ -65,6 +65,10 @@ pub trait Definition: Sync {
         Some(Witness { path: found.to_string_lossy().into_owned(), size: meta.len(), mtime })
     }
 
+    /// Clears away what a run left in the agent's store that endangers the session it belongs to.
+    /// Called before a session is resumed and after every run; nothing by default.
+    fn tidy(&self, _store: &Path, _dir: &Path, _session: &SessionId) {}
+
     /// Whether a replayed history goes to it as messages of their own ([`Composed::history`]) and
     /// not as quoted text in the prompt.
     fn takes_messages(&self) -> bool {
@@ -170,6 +174,8 @@ pub struct Request<'a> {
     pub store: Option<&'a Path>,
     /// A private directory of rejoin's own for this agent's files; it need not exist yet.
     pub own_dir: &'a Path,
+    /// The environment it will run in, before [`Launch::env`] is added.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// Somebody is there to answer questions.
     pub can_ask: bool,
     /// The session's total before this turn, for agents that count the whole session.
@@ -197,6 +203,9 @@ pub struct Launch {
     pub warnings: Vec<String>,
     /// Files of rejoin's own that must be there first, below [`Request::own_dir`].
     pub files: Vec<(PathBuf, String)>,
+    /// A directory below [`Request::own_dir`] that is new, and that must be gone after the run with
+    /// all that is in it, however the run ends.
+    pub scratch: Option<PathBuf>,
     /// How to find the session of this run, should the agent not name it.
     pub lookup: Option<Lookup>,
     /// Reads its output.
@@ -206,7 +215,15 @@ pub struct Launch {
 impl Launch {
     /// A run that needs nothing but arguments.
     pub fn new(args: Vec<OsString>, driver: Box<dyn Driver>) -> Self {
-        Self { args, env: Vec::new(), warnings: Vec::new(), files: Vec::new(), lookup: None, driver }
+        Self {
+            args,
+            env: Vec::new(),
+            warnings: Vec::new(),
+            files: Vec::new(),
+            scratch: None,
+            lookup: None,
+            driver,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod demo;
 mod driver;
 mod embedded;
 mod extra_args;
+mod gemini;
 mod help;
 mod loose;
 mod nesting;

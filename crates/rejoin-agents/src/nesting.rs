@@ -1,4 +1,4 @@
-/// What Claude Code, Codex and Pi leave in the environment of the commands they run, seen in the
+/// What the agents leave in the environment of the commands they run, seen in the
 /// children of real ones: marks of an outer session, never configuration. An agent that inherits
 /// them takes itself for a part of that session (Claude may then store nothing at all).
 pub(crate) const MARKERS: &[&str] = &[
@@ -35,5 +35,6 @@ pub(crate) const MARKERS: &[&str] = &[
     "CODEX_SESSION_ID",
     "CODEX_THREAD_ID",
     "CODEX_TOOL_CALL_ID",
+    "GEMINI_CLI",
     "PI_CODING_AGENT",
 ];

@@ -4,12 +4,13 @@ use crate::Definition;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::demo::{DEMO, DEMO2};
+use crate::gemini::Gemini;
 use crate::openai::OpenAi;
 use crate::pi::Pi;
 
 /// Every agent this version knows, in the order they are shown and tried.
 pub fn registry() -> &'static [&'static dyn Definition] {
-    static AGENTS: [&dyn Definition; 6] = [&Claude, &Codex, &Pi, &OpenAi, &DEMO, &DEMO2];
+    static AGENTS: [&dyn Definition; 7] = [&Claude, &Codex, &Gemini, &Pi, &OpenAi, &DEMO, &DEMO2];
     &AGENTS
 }
 

@@ -8,6 +8,8 @@ mod codex;
 mod cuts;
 mod demo;
 mod garbage;
+mod gemini;
+mod gemini_home;
 mod huge;
 mod learned;
 mod pi;
