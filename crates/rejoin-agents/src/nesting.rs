@@ -36,4 +36,6 @@ pub(crate) const MARKERS: &[&str] = &[
     "CODEX_THREAD_ID",
     "CODEX_TOOL_CALL_ID",
     "PI_CODING_AGENT",
+    "PI_SESSION_FILE",
+    "PI_SESSION_ID",
 ];
