@@ -298,6 +298,17 @@ impl PiDriver {
         out.push(Step::Ended(outcome));
     }
 
+    /// Whether these words refuse to resume.
+    fn rejected(&mut self, words: &str, out: &mut Vec<Step>) -> bool {
+        let possible = self.run.resumed && self.phase == Phase::Silent;
+        let Some(words) = failure::rejection(words).filter(|_| possible) else {
+            return false;
+        };
+        self.phase = Phase::Over;
+        out.push(Step::Rejected(words.to_owned()));
+        true
+    }
+
     /// The process ended without a word about the turn on its output.
     fn unsaid(&self, exit: &Exit<'_>) -> Outcome {
         if self.interrupted {
@@ -358,7 +369,8 @@ impl Driver for PiDriver {
             None => surrogates::mended(&text).and_then(|text| self.read(&text, out)),
             read => read,
         };
-        if read != Some(true) {
+        // Older versions refuse on standard output.
+        if read != Some(true) && !self.rejected(&text, out) {
             out.push(diagnostic(line));
         }
     }
@@ -367,12 +379,7 @@ impl Driver for PiDriver {
         if self.phase == Phase::Over {
             return;
         }
-        if self.run.resumed
-            && self.phase == Phase::Silent
-            && let Some(words) = failure::rejection(exit.stderr)
-        {
-            self.phase = Phase::Over;
-            out.push(Step::Rejected(words.to_owned()));
+        if self.rejected(exit.stderr, out) {
             return;
         }
         if let Some(broken) = self.broken.take() {

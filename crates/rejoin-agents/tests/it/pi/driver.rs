@@ -157,6 +157,9 @@ fn a_session_that_is_not_there_or_elsewhere_is_rejected() {
         let fresh = recording.replay(pi().driver());
         assert!(matches!(fresh.last(), Some(Step::Ended(Outcome::Failed { .. }))), "{name}");
     }
+    let older =
+        lines(&resumed(), &[("Session found in different project: /x", false), ("Fork? [y/N] ", false)]);
+    assert_eq!(older, [Step::Rejected("Session found in different project: /x".into())]);
     let stderr = "Stored session working directory does not exist: /x\nSession file: /y\n".to_owned();
     let gone = Recording { stdout: Vec::new(), stderr, code: Some(1), signal: None };
     assert!(matches!(gone.replay(resumed().driver()).last(), Some(Step::Rejected(_))));
