@@ -37,4 +37,6 @@ pub(crate) const MARKERS: &[&str] = &[
     "CODEX_TOOL_CALL_ID",
     "GEMINI_CLI",
     "PI_CODING_AGENT",
+    "PI_SESSION_FILE",
+    "PI_SESSION_ID",
 ];

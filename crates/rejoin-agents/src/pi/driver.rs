@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
 
-use super::failure;
+use super::failure::{self, Broken};
 use super::messages::{Call, Messages};
 use super::wire::{GROWING, Growing, Message, Update, Wire, text_of};
 use crate::driver::{diagnostic, ended_saying};
@@ -20,6 +20,10 @@ const QUIET_LINES: &[&str] = &[
     "queue_update",
     "thinking_level_changed",
     "session_info_changed",
+    "entry_appended",
+    "bash_execution_update",
+    "summarization_retry_attempt_start",
+    "summarization_retry_finished",
 ];
 
 /// How the run was launched.
@@ -44,13 +48,6 @@ enum Phase {
     Over,
 }
 
-/// Why the last message of the model broke off.
-struct Broken {
-    /// Somebody stopped it.
-    aborted: bool,
-    words: String,
-}
-
 pub(super) struct PiDriver {
     run: Run,
     agent: Agent,
@@ -64,6 +61,8 @@ pub(super) struct PiDriver {
     cost: f64,
     /// The failure of the turn, unless Pi asks again.
     broken: Option<Broken>,
+    /// The answer is out, and Pi puts its things in order.
+    settling: bool,
     /// Why Pi is shortening its memory right now.
     compacting: Option<String>,
     interrupted: bool,
@@ -82,6 +81,7 @@ impl PiDriver {
             usage: Usage::default(),
             cost: 0.0,
             broken: None,
+            settling: false,
             compacting: None,
             interrupted: false,
         }
@@ -129,9 +129,11 @@ impl PiDriver {
                 let output = wire.result.0.map(|result| text_of(result.content)).unwrap_or_default();
                 self.tool_result(wire.tool_call_id.into_string(), output, wire.is_error.is_set(), out);
             }
-            "auto_retry_start" => {
-                self.broken = None;
-                self.messages.withdraw(out);
+            "auto_retry_start" | "summarization_retry_scheduled" => {
+                if kind == "auto_retry_start" {
+                    self.broken = None;
+                    self.messages.withdraw(out);
+                }
                 let text = format!(
                     "{}; attempt {} of {}",
                     failure::readable(wire.error_message.filled().unwrap_or("the model's service failed")),
@@ -153,8 +155,20 @@ impl PiDriver {
             }
             "compaction_end" | "auto_compaction_end" => self.compacted(wire, out),
             // What follows a failure is another attempt, or nothing.
-            "agent_end" if self.broken.is_none() => self.end(Outcome::Completed, out),
-            "agent_end" => {}
+            "agent_end" if self.broken.is_some() => {}
+            // It may shorten its memory now, and says when it is through.
+            "agent_end" if wire.will_retry.0.is_some() => self.settling = !wire.will_retry.is_set(),
+            // Older ones say no more.
+            "agent_end" => self.end(Outcome::Completed, out),
+            "agent_settled" => match self.broken.take() {
+                Some(broken) => self.broke(&broken, out),
+                None if self.settling => self.end(Outcome::Completed, out),
+                None => {}
+            },
+            "extension_error" => {
+                let text = wire.error.into_string();
+                out.push(Step::Emit(Event::Warning { code: "extension".into(), text }));
+            }
             kind => return QUIET_LINES.contains(&kind),
         }
         true
@@ -170,6 +184,7 @@ impl PiDriver {
         }
         if kind == "agent_start" {
             self.broken = None;
+            self.settling = false;
             if self.phase == Phase::Named {
                 self.phase = Phase::Begun;
             }
@@ -274,23 +289,24 @@ impl PiDriver {
         if let Some(reason) = self.compacting.take() {
             out.push(Step::Emit(Event::Compaction { text: reason }));
         }
-        let outcome = if self.interrupted {
-            Outcome::Cancelled
-        } else if broken.aborted {
-            let words = if broken.words.is_empty() { "the request was aborted" } else { &broken.words };
-            Outcome::failed(FailureClass::Other, words)
-        } else {
-            let class = failure::classify(&broken.words, FailureClass::Other);
-            let words = failure::readable(&broken.words);
-            let unsaid = || "the model failed without a word".to_owned();
-            Outcome::failed(class, if words.is_empty() { unsaid() } else { words })
-        };
+        let outcome = if self.interrupted { Outcome::Cancelled } else { broken.outcome() };
         self.end(outcome, out);
     }
 
     fn end(&mut self, outcome: Outcome, out: &mut Vec<Step>) {
         self.phase = Phase::Over;
         out.push(Step::Ended(outcome));
+    }
+
+    /// Whether these words refuse to resume.
+    fn rejected(&mut self, words: &str, out: &mut Vec<Step>) -> bool {
+        let possible = self.run.resumed && self.phase == Phase::Silent;
+        let Some(words) = failure::rejection(words).filter(|_| possible) else {
+            return false;
+        };
+        self.phase = Phase::Over;
+        out.push(Step::Rejected(words.to_owned()));
+        true
     }
 
     /// The process ended without a word about the turn on its output.
@@ -353,7 +369,8 @@ impl Driver for PiDriver {
             None => surrogates::mended(&text).and_then(|text| self.read(&text, out)),
             read => read,
         };
-        if read != Some(true) {
+        // Older versions refuse on standard output.
+        if read != Some(true) && !self.rejected(&text, out) {
             out.push(diagnostic(line));
         }
     }
@@ -362,18 +379,16 @@ impl Driver for PiDriver {
         if self.phase == Phase::Over {
             return;
         }
-        if self.run.resumed
-            && self.phase == Phase::Silent
-            && let Some(words) = failure::rejection(exit.stderr)
-        {
-            self.phase = Phase::Over;
-            out.push(Step::Rejected(words.to_owned()));
+        if self.rejected(exit.stderr, out) {
             return;
         }
         if let Some(broken) = self.broken.take() {
             return self.broke(&broken, out);
         }
-        let outcome = self.unsaid(exit);
+        let outcome = match exit.code {
+            Some(0) if self.settling => Outcome::Completed,
+            _ => self.unsaid(exit),
+        };
         self.end(outcome, out);
     }
 

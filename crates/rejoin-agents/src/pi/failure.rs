@@ -1,6 +1,6 @@
 //! Pi's words for failures. It hands on what its many providers say: most begin with the status.
 
-use rejoin_core::FailureClass;
+use rejoin_core::{FailureClass, Outcome};
 use serde_json::Value;
 
 use crate::words::says;
@@ -106,6 +106,26 @@ const NETWORK: &[&str] = &[
     "enotfound",
     "websocket",
 ];
+
+/// Why the last message of the model broke off.
+pub(super) struct Broken {
+    /// Somebody stopped it.
+    pub(super) aborted: bool,
+    pub(super) words: String,
+}
+
+impl Broken {
+    /// What it means for the turn, if nobody asks again.
+    pub(super) fn outcome(&self) -> Outcome {
+        let words = readable(&self.words);
+        match (self.aborted, words.is_empty()) {
+            (true, true) => Outcome::failed(FailureClass::Other, "the request was aborted"),
+            (true, false) => Outcome::failed(FailureClass::Other, words),
+            (false, true) => Outcome::failed(FailureClass::Other, "the model failed without a word"),
+            (false, false) => Outcome::failed(classify(&self.words, FailureClass::Other), words),
+        }
+    }
+}
 
 /// The line on standard error that refuses to resume.
 pub(super) fn rejection(stderr: &str) -> Option<&str> {

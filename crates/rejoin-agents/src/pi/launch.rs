@@ -99,8 +99,11 @@ fn permissions(request: &Request<'_>, args: &mut Vec<OsString>) -> Result<(), Re
                     )));
                 }
             }
+            // Newer ones can leave out what a project brings along, and servers of the user's.
+            let leaves_out = |flag: &&str| request.capabilities.has(flag);
+            args.extend(["--no-approve", "--no-mcp"].iter().filter(|flag| leaves_out(flag)).map(OsString::from));
             let settings = project_settings(request.dir);
-            if names_a_program(&settings) {
+            if !request.capabilities.has("--no-approve") && names_a_program(&settings) {
                 return Err(Refusal::Permissions(format!(
                     "the level \"read\" cannot be enforced here: {} names a program (npmCommand) that pi runs, or \
                      cannot be read; have a look at it, or choose another level",
@@ -132,9 +135,12 @@ fn missing(flag: &str, what: &str) -> Refusal {
 
 /// Short flags of Pi; they have one letter or more and are never put together.
 const SHORT: &[(&str, &str)] = &[
+    ("-a", "--approve"),
     ("-c", "--continue"),
     ("-e", "--extension"),
     ("-h", "--help"),
+    ("-n", "--name"),
+    ("-na", "--no-approve"),
     ("-nbt", "--no-builtin-tools"),
     ("-nc", "--no-context-files"),
     ("-ne", "--no-extensions"),
@@ -145,6 +151,7 @@ const SHORT: &[(&str, &str)] = &[
     ("-r", "--resume"),
     ("-t", "--tools"),
     ("-v", "--version"),
+    ("-xt", "--exclude-tools"),
 ];
 
 fn long_names(args: &[String]) -> Vec<String> {
@@ -157,6 +164,7 @@ const SYNTAX: Syntax = Syntax {
     switches: &[
         "--no-context-files",
         "--no-extensions",
+        "--no-mcp",
         "--no-prompt-templates",
         "--no-skills",
         "--no-themes",

@@ -32,6 +32,10 @@ pub(super) struct Wire<'a> {
     pub(super) error_message: Text<'a>,
     /// Of a compaction.
     pub(super) reason: Text<'a>,
+    /// Of the end of a run: there only if Pi will say when it has settled.
+    pub(super) will_retry: Flag,
+    /// Of an extension.
+    pub(super) error: Text<'a>,
 }
 
 /// How the lines begin that tell of a message growing. Each repeats the message twice.

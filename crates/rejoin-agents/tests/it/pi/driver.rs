@@ -59,6 +59,58 @@ fn a_compaction_after_the_answer_is_told() {
 }
 
 #[test]
+fn newer_ones_say_when_they_have_settled() {
+    assert_snapshot!(replay("newer", &pi()));
+    let recording = Recording::load("pi", "newer");
+    let last = recording.stdout.len() - 1;
+    let without = Recording { stdout: recording.stdout[..last].to_vec(), ..recording };
+    assert_eq!(without.replay(pi().driver()).last(), Some(&Step::Ended(Outcome::Completed)));
+}
+
+#[test]
+fn newer_ones_settle_after_a_failure_or_go_on_after_a_compaction() {
+    assert_snapshot!(replay("newer_error", &pi()));
+    let steps = lines(
+        &pi(),
+        &[
+            (r#"{"type":"session","version":3,"id":"01a1e0a0-6c38-7791-b02d-f3428cc5b652"}"#, false),
+            (r#"{"type":"agent_start"}"#, false),
+            (
+                r#"{"type":"extension_error","extensionPath":"/x.ts","event":"tool_call","error":"oops"}"#,
+                false,
+            ),
+            (
+                r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"prompt is too long"}}"#,
+                false,
+            ),
+            (r#"{"type":"agent_end","messages":[],"willRetry":false}"#, false),
+            (r#"{"type":"compaction_start","reason":"overflow"}"#, false),
+            (
+                r#"{"type":"summarization_retry_scheduled","attempt":1,"maxAttempts":3,"errorMessage":"terminated"}"#,
+                false,
+            ),
+            (
+                r#"{"type":"compaction_end","reason":"overflow","result":{"summary":"s","tokensBefore":9},"willRetry":true}"#,
+                false,
+            ),
+            (r#"{"type":"agent_start"}"#, false),
+            (
+                r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"done"}],"stopReason":"stop"}}"#,
+                false,
+            ),
+            (r#"{"type":"agent_end","messages":[],"willRetry":false}"#, false),
+            (r#"{"type":"compaction_start","reason":"threshold"}"#, false),
+            (
+                r#"{"type":"compaction_end","reason":"threshold","result":{"summary":"s","tokensBefore":8}}"#,
+                false,
+            ),
+            (r#"{"type":"agent_settled","aborted":false}"#, false),
+        ],
+    );
+    assert_snapshot!("a_compaction_in_the_middle", shown(&steps));
+}
+
+#[test]
 fn a_full_context_is_compacted_and_still_a_failure() {
     assert_snapshot!(replay("overflow", &pi()));
 }
@@ -105,6 +157,9 @@ fn a_session_that_is_not_there_or_elsewhere_is_rejected() {
         let fresh = recording.replay(pi().driver());
         assert!(matches!(fresh.last(), Some(Step::Ended(Outcome::Failed { .. }))), "{name}");
     }
+    let older =
+        lines(&resumed(), &[("Session found in different project: /x", false), ("Fork? [y/N] ", false)]);
+    assert_eq!(older, [Step::Rejected("Session found in different project: /x".into())]);
     let stderr = "Stored session working directory does not exist: /x\nSession file: /y\n".to_owned();
     let gone = Recording { stdout: Vec::new(), stderr, code: Some(1), signal: None };
     assert!(matches!(gone.replay(resumed().driver()).last(), Some(Step::Rejected(_))));

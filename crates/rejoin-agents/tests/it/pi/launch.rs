@@ -103,7 +103,10 @@ fn what_would_change_permissions_is_refused() {
         &["-nbt"],
         &["--tools=bash"],
         &["--thinking", "high", "--exclude-tools", "read"],
-        &["--auto-approve"],
+        &["--approve"],
+        &["-a"],
+        &["-na"],
+        &["-xt", "read"],
     ] {
         for level in [Permissions::Agent, Permissions::Full, Permissions::Read] {
             let refusal = pi().level(level).extra(args).refusal();
@@ -134,6 +137,10 @@ fn a_project_that_brings_a_program_cannot_be_limited() {
     ] {
         put(&settings, &text);
         assert_eq!(asked(Permissions::Read).launch().is_ok(), fine);
+        // Newer ones leave it out.
+        let mut newer = asked(Permissions::Read);
+        newer.capabilities.flags.extend(["--no-approve", "--no-mcp"].map(str::to_owned));
+        assert!(newer.args().contains(" --no-approve --no-mcp "));
         assert!(asked(Permissions::Agent).launch().is_ok());
     }
 }
