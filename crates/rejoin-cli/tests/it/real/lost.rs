@@ -94,7 +94,7 @@ fn refused_in_unknown_words(stage: &Stage) {
     fs::write(&wrapper, script).unwrap();
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let config = stage.lab.root().join("config.toml");
-    fs::write(&config, format!("[agents.{who}]\ncommand = {wrapper:?}\n")).unwrap();
+    fs::write(&config, format!("[agents.{who}]\ncommand = \"{}\"\n", wrapper.display())).unwrap();
     let with_it = |run: Run<'_>| run.env("REJOIN_CONFIG", config.to_str().unwrap()).go();
     with_it(stage.first("first MARK-one")).done();
     with_it(stage.next("second MARK-two")).done().remembered(2, ["one", "two"]);
