@@ -43,6 +43,7 @@ mod kills;
 mod lost;
 mod nested;
 mod options;
+mod others;
 mod output;
 mod permissions;
 mod processes;
