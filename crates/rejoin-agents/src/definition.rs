@@ -65,16 +65,44 @@ pub trait Definition: Sync {
         Some(Witness { path: found.to_string_lossy().into_owned(), size: meta.len(), mtime })
     }
 
+    /// Clears away what a run left in the agent's store that endangers the session it belongs to.
+    /// Called before a session is resumed and after every run; nothing by default.
+    fn tidy(&self, _store: &Path, _dir: &Path, _session: &SessionId) {}
+
     /// Whether a replayed history goes to it as messages of their own ([`Composed::history`]) and
     /// not as quoted text in the prompt.
     fn takes_messages(&self) -> bool {
         false
     }
 
+    /// The version rejoin's tests run against; empty for what is part of rejoin.
+    fn tested_version(&self) -> &'static str {
+        ""
+    }
+
+    /// Flags the file counts on, each with what is lost without it.
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What is known to go wrong with an installation that is set up like this one.
+    fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
+        Vec::new()
+    }
+
     /// The agent's running total as stored, for agents that count the whole session.
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
         None
     }
+}
+
+/// Something that goes wrong with some installations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hazard {
+    /// What happens.
+    pub what: String,
+    /// What to do about it.
+    pub next: String,
 }
 
 /// What one probe printed.
@@ -146,6 +174,8 @@ pub struct Request<'a> {
     pub store: Option<&'a Path>,
     /// A private directory of rejoin's own for this agent's files; it need not exist yet.
     pub own_dir: &'a Path,
+    /// The environment it will run in, before [`Launch::env`] is added.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// Somebody is there to answer questions.
     pub can_ask: bool,
     /// The session's total before this turn, for agents that count the whole session.
@@ -173,6 +203,9 @@ pub struct Launch {
     pub warnings: Vec<String>,
     /// Files of rejoin's own that must be there first, below [`Request::own_dir`].
     pub files: Vec<(PathBuf, String)>,
+    /// A directory below [`Request::own_dir`] that is new, and that must be gone after the run with
+    /// all that is in it, however the run ends.
+    pub scratch: Option<PathBuf>,
     /// How to find the session of this run, should the agent not name it.
     pub lookup: Option<Lookup>,
     /// Reads its output.
@@ -182,7 +215,15 @@ pub struct Launch {
 impl Launch {
     /// A run that needs nothing but arguments.
     pub fn new(args: Vec<OsString>, driver: Box<dyn Driver>) -> Self {
-        Self { args, env: Vec::new(), warnings: Vec::new(), files: Vec::new(), lookup: None, driver }
+        Self {
+            args,
+            env: Vec::new(),
+            warnings: Vec::new(),
+            files: Vec::new(),
+            scratch: None,
+            lookup: None,
+            driver,
+        }
     }
 }
 

@@ -12,10 +12,12 @@ mod demo;
 mod driver;
 mod embedded;
 mod extra_args;
+mod gemini;
 mod help;
 mod loose;
 mod nesting;
 mod openai;
+mod pi;
 mod qwen;
 mod registry;
 mod session_id;
@@ -25,7 +27,8 @@ mod truncated;
 mod words;
 
 pub use definition::{
-    Capabilities, Definition, Endpoint, FindSession, Found, Launch, Lookup, ProbeAnswer, Refusal, Request,
+    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Lookup, ProbeAnswer, Refusal,
+    Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

@@ -1,4 +1,4 @@
-/// What Claude Code and Codex leave in the environment of the commands they run, seen in the
+/// What the agents leave in the environment of the commands they run, seen in the
 /// children of real ones: marks of an outer session, never configuration. An agent that inherits
 /// them takes itself for a part of that session (Claude may then store nothing at all).
 pub(crate) const MARKERS: &[&str] = &[
@@ -35,4 +35,11 @@ pub(crate) const MARKERS: &[&str] = &[
     "CODEX_SESSION_ID",
     "CODEX_THREAD_ID",
     "CODEX_TOOL_CALL_ID",
+    "GEMINI_CLI",
+    "PI_CODING_AGENT",
+    "PI_SESSION_FILE",
+    "PI_SESSION_ID",
+    "QWEN_CODE",
+    "QWEN_CODE_PROJECT_DIR",
+    "QWEN_CODE_SESSION_ID",
 ];

@@ -4,12 +4,14 @@ use crate::Definition;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::demo::{DEMO, DEMO2};
+use crate::gemini::Gemini;
 use crate::openai::OpenAi;
+use crate::pi::Pi;
 use crate::qwen::Qwen;
 
 /// Every agent this version knows, in the order they are shown and tried.
 pub fn registry() -> &'static [&'static dyn Definition] {
-    static AGENTS: [&dyn Definition; 6] = [&Claude, &Codex, &Qwen, &OpenAi, &DEMO, &DEMO2];
+    static AGENTS: [&dyn Definition; 8] = [&Claude, &Codex, &Gemini, &Pi, &Qwen, &OpenAi, &DEMO, &DEMO2];
     &AGENTS
 }
 

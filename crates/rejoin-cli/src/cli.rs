@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Show which agents are installed and what they can do
     Agents(AgentsArgs),
+    /// Check every installed agent: version, flags, store, known hazards
+    Doctor(DoctorArgs),
     /// List the conversations of this project, newest first
     Ls(LsArgs),
     /// Show what was said and done in a conversation
@@ -53,7 +55,8 @@ Examples:
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
-    /// What the agent should do; `-` reads it from standard input
+    /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
+    /// begins with a dash
     pub(crate) prompt: Option<String>,
 
     /// Who: claude, codex, demo [default: the conversation's last agent, else as configured, else
@@ -140,6 +143,16 @@ pub(crate) struct RunArgs {
 
 #[derive(Args)]
 pub(crate) struct AgentsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// Spend two tiny turns on each agent to prove that the second remembers the first
+    #[arg(long)]
+    pub(crate) turn: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

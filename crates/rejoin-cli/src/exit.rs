@@ -1,4 +1,4 @@
-//! Exit codes, a documented part of the interface: see docs/cli.md.
+//! Exit codes, a documented part of the interface: `rejoin --help` and the README list them.
 
 use std::process::ExitCode;
 

@@ -242,8 +242,8 @@ fn closing_line(receipt: &Receipt) -> String {
     if let Some(cost) = receipt.cost.filter(|cost| *cost > 0.0) {
         parts.push(format!("${cost:.3}"));
     }
-    if receipt.outcome != Outcome::Completed && receipt.conversation.is_some() {
-        parts.push("what was said is kept, go on with `rejoin run -c`".to_owned());
+    if let Some(id) = receipt.conversation.filter(|_| receipt.outcome != Outcome::Completed) {
+        parts.push(format!("what was said is kept, go on with `rejoin run -r {}`", id.short()));
     }
     parts.join(" · ")
 }

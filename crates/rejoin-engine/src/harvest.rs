@@ -26,6 +26,8 @@ pub(crate) struct Yield {
     /// The agent said or did something: a second run would do it twice.
     pub(crate) active: bool,
     pub(crate) answer: AnswerText,
+    /// The user asked to stop, for whatever reason it was being stopped already.
+    pub(crate) cancelled: bool,
 }
 
 /// The text of the newest message of the agent, bounded.

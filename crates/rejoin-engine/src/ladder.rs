@@ -20,6 +20,7 @@ pub(crate) enum Rung {
 impl Pump<'_> {
     pub(crate) fn on_cancel(&mut self) {
         for _ in 0..self.around.cancel.requests() {
+            self.got.cancelled = true;
             match &self.stopping {
                 None => self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Cancelled)),
                 Some(_) => self.climb(Rung::Killed),

@@ -76,6 +76,10 @@ impl Ready {
             dir: &scene.dir,
             store: scene.store.as_deref(),
             own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
+            env: &|name| {
+                let configured = order.setup.env.get(name).map(OsString::from);
+                configured.or_else(|| std::env::var_os(name))
+            },
             can_ask,
             total_before,
             ids: Box::new(new_id),

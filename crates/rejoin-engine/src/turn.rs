@@ -223,6 +223,9 @@ impl Turn<'_> {
                 Verdict::Ended(outcome) => break (outcome, (got, planned), plan, lossy),
                 Verdict::Rejected(words) => {
                     Self::give_up(composed.pin(), &words, desk);
+                    if got.cancelled {
+                        break (Outcome::Cancelled, (Yield { session: None, ..got }, None), plan, lossy);
+                    }
                     if got.active || composed.session().is_none() || self.runs > 1 {
                         let words = format!("it could not resume its session: {words}");
                         let outcome = Outcome::failed(FailureClass::Other, words);
@@ -276,7 +279,14 @@ impl Turn<'_> {
             dir: &scene.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
         };
+        let _scratch = ready.launch.scratch.clone().map(Scratch);
         write_own_files(&ready.launch.files)?;
+        let tidy = |session: Option<&SessionId>| {
+            if let (Some(session), Some(store)) = (session, &scene.store) {
+                order.agent.tidy(store, &scene.dir, session);
+            }
+        };
+        tidy(asked.as_ref());
         let lookup = ready.launch.lookup;
         let child = Supervised::start(&self.engine.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
@@ -307,6 +317,7 @@ impl Turn<'_> {
         };
         let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
             .map_err(TurnError::system("cannot watch the agent"))?;
+        tidy(got.session.as_ref());
         if let (None, None, false, Some(lookup)) = (&got.session, &asked, ephemeral, lookup) {
             // The agent did not name its session: ask it which one it was.
             let answer = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env }
@@ -351,7 +362,11 @@ impl Turn<'_> {
         planned: Option<Pin>,
         desk: &mut Desk,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
-        let pin = got.session.clone().filter(|_| !self.ephemeral()).map(|session| {
+        // A failure before the session was named counts for the one that was meant, else it would be
+        // resumed, and fail, for ever.
+        let meant = planned.as_ref().filter(|_| receipt.outcome != Outcome::Completed);
+        let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
+        let pin = session.filter(|_| !self.ephemeral()).map(|session| {
             let known = planned.filter(|pin| pin.session == session);
             let pin = known.unwrap_or_else(|| {
                 let pin = self.scene.new_pin(self.engine, session);
@@ -383,6 +398,21 @@ impl Turn<'_> {
         let text = got.answer.text;
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
+    }
+}
+
+/// A directory that goes when the run is over, however it ended.
+struct Scratch(std::path::PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Something the agent left running may still write there: what comes back is taken again.
+        for _ in 0..3 {
+            match std::fs::remove_dir_all(&self.0) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {}
+                _ => return,
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A laboratory: a home and a project of its own, a scripted model, and an environment built from nothing.
 
+mod pointers;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,16 +12,15 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use self::pointers::REAL_AGENTS;
 use crate::guard::guard_path;
 use crate::model::ScriptedModel;
 use crate::outcome::{Outcome, run_to_end};
 
 /// Names the directory with the real agents' commands; set by `cargo xtask test`.
 const AGENTS_VARIABLE: &str = "REJOIN_TEST_AGENTS";
-const REAL_AGENTS: [&str; 2] = ["claude", "codex"];
 /// Real agents on a busy machine are slow; a test that reaches this hangs.
 const LONGEST_RUN: Duration = Duration::from_mins(3);
-const FAKE_KEY: &str = "fake-key-for-tests";
 
 /// A place for one test: everything in it is gone when it is dropped.
 pub struct Lab {
@@ -44,7 +45,7 @@ impl Lab {
     #[expect(clippy::panic, reason = "see `new`")]
     pub fn require_real() -> Option<Self> {
         let why = match Self::agents_bin() {
-            None => format!("{AGENTS_VARIABLE} names no directory with {}", REAL_AGENTS.join(" and ")),
+            None => format!("{AGENTS_VARIABLE} names no directory with {}", REAL_AGENTS.join(", ")),
             Some(_) if !only_loopback() => {
                 "real agents run only where nothing but loopback is reachable".to_owned()
             }
@@ -71,9 +72,8 @@ impl Lab {
         let root = dir.path().canonicalize()?;
         let guard = guard_path(&root)?;
         let lab = Self { model: ScriptedModel::start(), search_path: search_path(real, &guard)?, dir };
-        fs::create_dir_all(lab.home().join(".codex"))?;
         fs::create_dir_all(lab.tmp())?;
-        fs::write(lab.home().join(".codex/config.toml"), codex_config(&lab.model.url()))?;
+        pointers::write_settings(&lab.home(), &root, &lab.model.url())?;
         lab.make_project("project")?;
         Ok(lab)
     }
@@ -117,7 +117,7 @@ impl Lab {
         Ok(path)
     }
 
-    /// The whole environment of a command: nothing of the caller's, both agents pointed at the model.
+    /// The whole environment of a command: nothing of the caller's, all agents pointed at the model.
     pub fn env(&self) -> Vec<(OsString, OsString)> {
         let mut all: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), self.search_path.clone()),
@@ -137,29 +137,15 @@ impl Lab {
             ("GIT_COMMITTER_EMAIL", "tester@localhost"),
         ];
         all.extend(fixed.iter().map(|(name, value)| (name.into(), value.into())));
-        all.extend(self.claude_env());
-        all.extend(self.codex_env());
+        all.extend(REAL_AGENTS.iter().flat_map(|agent| self.agent_env(agent)));
         all
     }
 
-    /// What Claude Code needs to talk to the model and to nothing else. Part of [`Lab::env`].
-    pub fn claude_env(&self) -> Vec<(OsString, OsString)> {
-        let fixed = [
-            ("ANTHROPIC_API_KEY", FAKE_KEY),
-            // Without it Claude Code refuses to skip permissions as root.
-            ("IS_SANDBOX", "1"),
-            ("DISABLE_AUTOUPDATER", "1"),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-            ("CLAUDE_CODE_MAX_RETRIES", "1"),
-        ];
-        let mut all = vec![("ANTHROPIC_BASE_URL".into(), self.model.url().into())];
-        all.extend(fixed.iter().map(|(name, value)| (name.into(), value.into())));
-        all
-    }
-
-    /// What Codex needs beside `$HOME/.codex/config.toml`, which is written already. Part of [`Lab::env`].
-    pub fn codex_env(&self) -> Vec<(OsString, OsString)> {
-        vec![("REJOIN_TEST_KEY".into(), FAKE_KEY.into())]
+    /// What one agent needs to talk to the model and to nothing else, beside the settings in the home, which are
+    /// written already. Part of [`Lab::env`]; empty for a name that is no real agent's.
+    pub fn agent_env(&self, agent: &str) -> Vec<(OsString, OsString)> {
+        let variables = pointers::variables(agent, &self.model.url());
+        variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     /// A command in the project with this laboratory's environment. A bare name is looked up on its PATH.
@@ -205,31 +191,6 @@ fn find_on(search_path: &OsStr, program: &OsStr) -> Option<PathBuf> {
         return None;
     }
     env::split_paths(search_path).map(|dir| dir.join(program)).find(|file| file.is_file())
-}
-
-fn codex_config(model_url: &str) -> String {
-    format!(
-        r#"model = "mock-model"
-model_provider = "scripted"
-check_for_update_on_startup = false
-
-[model_providers.scripted]
-name = "The scripted model"
-base_url = "{model_url}/v1"
-wire_api = "responses"
-env_key = "REJOIN_TEST_KEY"
-request_max_retries = 1
-stream_max_retries = 1
-
-[analytics]
-enabled = false
-
-[features]
-plugins = false
-# Otherwise a model that is gone is waited for without end.
-unbounded_connection_retries = false
-"#
-    )
 }
 
 /// Whether this process has no route to anything but itself. Where that cannot be known (no `/proc/net`), the

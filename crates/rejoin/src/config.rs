@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, Permissions, Scope};
+use rejoin_engine::TurnError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -115,7 +116,17 @@ impl Config {
 impl ProjectConfig {
     /// Reads the project's own file, if it has one.
     pub fn load(project: &Path) -> Result<Self, Error> {
-        Ok(read(&project.join(".rejoin.toml"), false)?.unwrap_or_default())
+        let path = project.join(".rejoin.toml");
+        let config: Self = read(&path, false)?.unwrap_or_default();
+        if let Some(level @ (Permissions::Full | Permissions::Agent)) = config.permissions {
+            let text = format!(
+                "{}: a project can only narrow what an agent may do: permissions {:?} is not narrower than anything, use \"read\" or \"edit\"",
+                path.display(),
+                level.name()
+            );
+            return Err(TurnError::Permission(text).into());
+        }
+        Ok(config)
     }
 }
 

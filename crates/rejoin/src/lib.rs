@@ -28,6 +28,7 @@
 
 mod builder;
 mod config;
+mod doctor;
 mod error;
 mod find;
 mod home;
@@ -36,6 +37,7 @@ mod view;
 
 pub use builder::TurnBuilder;
 pub use config::{AgentConfig, Config, ProjectConfig, Resume};
+pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
 pub use home::Rejoin;
 pub use name::check_name;

@@ -82,6 +82,24 @@ impl Definition for Claude {
         capabilities.has("--append-system-prompt")
     }
 
+    fn tested_version(&self) -> &'static str {
+        "2.1.197"
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--resume", "no session can be resumed: every turn replays the history"),
+            ("--session-id", "the id of a session is known only after it began"),
+            ("--input-format", "prompts with / and @ are changed, and it cannot ask"),
+            ("--include-partial-messages", "answers come in one piece"),
+            ("--no-session-persistence", "--ephemeral is refused"),
+            ("--permission-mode", "permission levels are refused"),
+            ("--tools", "the permission level read is refused"),
+            ("--strict-mcp-config", "the permission level read is refused"),
+            ("--append-system-prompt", "instructions go into the prompt"),
+        ]
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
     }

@@ -11,6 +11,7 @@ const REJECTIONS: &[&str] = &[
     "is archived",
     "missing source rollout",
     "failed to read session metadata",
+    "which is no longer configured",
 ];
 
 /// In this order: the first that matches is the class.

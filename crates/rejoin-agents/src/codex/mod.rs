@@ -87,6 +87,19 @@ impl Definition for Codex {
         false
     }
 
+    fn tested_version(&self) -> &'static str {
+        "0.166.0"
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--json", "its output cannot be read"),
+            ("--skip-git-repo-check", "it refuses to run outside git"),
+            ("--ephemeral", "--ephemeral is refused"),
+            ("resume --json", "no session can be resumed: every turn replays the history"),
+        ]
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
     }

@@ -82,7 +82,7 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
     let mut launch = Launch { env, warnings, ..Launch::new(args, driver) };
     if request.ephemeral {
-        memory::forget(&mut launch, request.own_dir);
+        memory::forget(&mut launch, request.own_dir, request.env);
     }
     Ok(launch)
 }

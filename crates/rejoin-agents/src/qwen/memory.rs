@@ -1,6 +1,7 @@
 //! What Qwen keeps of a turn besides its session: after a turn it asks the model what to remember
 //! for ever, and it writes a log of its own.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::Launch;
@@ -20,9 +21,9 @@ const FORGETFUL: &str = r#"{
 "#;
 
 /// Makes a run forget its turn. An administrator's settings are left in force.
-pub(super) fn forget(launch: &mut Launch, own_dir: &Path) {
+pub(super) fn forget(launch: &mut Launch, own_dir: &Path, env: &dyn Fn(&str) -> Option<OsString>) {
     launch.env.push(("QWEN_DEBUG_LOG_FILE".to_owned(), "0".to_owned()));
-    let taken = std::env::var_os(SYSTEM_SETTINGS).is_some_and(|path| !path.is_empty())
+    let taken = env(SYSTEM_SETTINGS).is_some_and(|path| !path.is_empty())
         || SYSTEM_DIRS.iter().any(|dir| Path::new(dir).exists());
     if taken {
         launch.warnings.push(

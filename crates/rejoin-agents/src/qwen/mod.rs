@@ -22,20 +22,6 @@ use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Reque
 /// Qwen Code.
 pub(crate) struct Qwen;
 
-/// What Qwen Code leaves in the environment of the commands it runs.
-const OWN_MARKERS: [&str; 3] = ["QWEN_CODE", "QWEN_CODE_PROJECT_DIR", "QWEN_CODE_SESSION_ID"];
-
-static FOREIGN: [&str; nesting::MARKERS.len() + OWN_MARKERS.len()] = {
-    let mut all = [""; nesting::MARKERS.len() + OWN_MARKERS.len()];
-    let mut at = 0;
-    while at < all.len() {
-        let own = at < OWN_MARKERS.len();
-        all[at] = if own { OWN_MARKERS[at] } else { nesting::MARKERS[at - OWN_MARKERS.len()] };
-        at += 1;
-    }
-    all
-};
-
 impl Definition for Qwen {
     fn agent(&self) -> Agent {
         Agent::Qwen
@@ -83,7 +69,7 @@ impl Definition for Qwen {
     }
 
     fn foreign_env(&self) -> &'static [&'static str] {
-        &FOREIGN
+        nesting::MARKERS
     }
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
@@ -104,6 +90,26 @@ impl Definition for Qwen {
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
         store::find(store, dir, session)
+    }
+
+    fn tested_version(&self) -> &'static str {
+        "0.15.10"
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--output-format", "nothing runs"),
+            ("--resume", "every turn is told the whole history"),
+            ("--session-id", "a session is known only once qwen has begun"),
+            ("--include-partial-messages", "answers come in one piece"),
+            ("--chat-recording", "--ephemeral is refused"),
+            ("--append-system-prompt", "instructions go into the prompt"),
+            ("--approval-mode", "the levels of permissions are refused"),
+            ("--allowed-tools", "the level edit is refused"),
+            ("--exclude-tools", "the levels read and edit are refused"),
+            ("--core-tools", "the level read is refused"),
+            ("--allowed-mcp-server-names", "the level read is refused"),
+        ]
     }
 
     fn stored_total(&self, session_file: &Path) -> Option<Usage> {

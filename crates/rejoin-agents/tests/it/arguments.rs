@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use rejoin_core::{Agent, Permissions};
 
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION};
+use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, GEMINI_SESSION};
 
 const NEW: &str = "aa38a5ce-ad0c-4669-bc7b-fd3fafebe9c2";
 
@@ -99,6 +99,30 @@ fn codex_leaves_settled_trust_alone_and_warns_of_servers() {
         ("full", asked(Permissions::Full)),
         ("agent", asked(Permissions::Agent)),
     ]));
+}
+
+#[test]
+fn gemini() {
+    let fresh = || Asked { new_session: Some(NEW.into()), ..Asked::gemini() };
+    assert_snapshot!(listed([
+        ("fresh", fresh()),
+        ("resume", Asked::gemini().resuming(GEMINI_SESSION)),
+        (
+            "model",
+            Asked { model: Some("gemini-2.5-flash".into()), ..Asked::gemini().resuming(GEMINI_SESSION) }
+        ),
+        ("read", fresh().level(Permissions::Read)),
+        ("edit", fresh().level(Permissions::Edit)),
+        ("full", Asked::gemini().level(Permissions::Full).resuming(GEMINI_SESSION)),
+        ("extra", fresh().extra(&["--debug", "-e", "none", "--include-directories=../lib", "--skip-trust"])),
+        ("full of signs", fresh().prompt("/clear @generalist")),
+    ]));
+}
+
+#[test]
+fn gemini_without_a_word_about_itself() {
+    let silent = Asked { capabilities: rejoin_agents::Capabilities::default(), ..Asked::gemini() };
+    assert_snapshot!(listed([("fresh", Asked { new_session: Some(NEW.into()), ..silent })]));
 }
 
 #[test]

@@ -4,13 +4,17 @@ use rejoin_agents::{Exit, Line, Step};
 use rejoin_core::{Agent, Outcome};
 
 use crate::recording::{Recording, ends, names, shown};
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, QWEN_SESSION};
+use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, GEMINI_SESSION, QWEN_SESSION, gemini};
 
 #[test]
 fn a_run_cut_after_any_line_ends_exactly_once() {
-    for (agent, session) in
-        [(Agent::Claude, CLAUDE_SESSION), (Agent::Codex, CODEX_SESSION), (Agent::Qwen, QWEN_SESSION)]
-    {
+    let agents = [
+        (Agent::Claude, CLAUDE_SESSION),
+        (Agent::Codex, CODEX_SESSION),
+        (gemini(), GEMINI_SESSION),
+        (Agent::Qwen, QWEN_SESSION),
+    ];
+    for (agent, session) in agents {
         for name in names(agent.as_str()) {
             let recording = Recording::load(agent.as_str(), &name);
             for asked in [Asked::of(agent.clone()), Asked::of(agent.clone()).resuming(session)] {
@@ -38,7 +42,7 @@ fn a_run_cut_after_any_line_ends_exactly_once() {
 
 #[test]
 fn a_line_cut_anywhere_keeps_the_id_of_the_session() {
-    for agent in [Agent::Claude, Agent::Codex, Agent::Qwen] {
+    for agent in [Agent::Claude, Agent::Codex, gemini(), Agent::Qwen] {
         for name in names(agent.as_str()) {
             let recording = Recording::load(agent.as_str(), &name);
             let whole = sessions(&recording.replay(Asked::of(agent.clone()).driver()));

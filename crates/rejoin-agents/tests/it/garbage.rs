@@ -5,10 +5,10 @@ use rejoin_agents::{Answer, Exit, Line};
 use rejoin_core::Agent;
 
 use crate::recording::{Recording, ends, names};
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION};
+use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, gemini};
 
 fn asked(agent: usize) -> Asked {
-    let agent = [Agent::Claude, Agent::Codex, Agent::Demo, Agent::Qwen][agent].clone();
+    let agent = [Agent::Claude, Agent::Codex, Agent::Demo, gemini(), Agent::Qwen][agent].clone();
     let session = if agent == Agent::Codex { CODEX_SESSION } else { CLAUDE_SESSION };
     Asked { can_ask: true, ..Asked::of(agent).resuming(session) }
 }
@@ -28,7 +28,7 @@ fn feed(agent: usize, lines: &[(Vec<u8>, bool)]) {
 
 /// A recorded line with some bytes changed.
 fn mangled() -> impl Strategy<Value = Vec<u8>> {
-    let lines: Vec<String> = ["claude", "codex", "qwen"]
+    let lines: Vec<String> = ["claude", "codex", "gemini", "qwen"]
         .into_iter()
         .flat_map(|agent| names(agent).into_iter().map(move |name| Recording::load(agent, &name)))
         .flat_map(|recording| recording.stdout)
@@ -91,6 +91,12 @@ fn shapes() -> impl Strategy<Value = Vec<u8>> {
         "subtype",
         "id",
         "output",
+        "role",
+        "tool_id",
+        "status",
+        "stats",
+        "severity",
+        "parameters",
     ]);
     let leaf = prop_oneof![
         word.clone().prop_map(|word| format!("{word:?}")),
@@ -119,7 +125,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_driver_panic(
-        agent in 0..4_usize,
+        agent in 0..5_usize,
         lines in prop::collection::vec((prop_oneof![mangled(), shapes(), noise()], any::<bool>()), 0..12),
     ) {
         feed(agent, &lines);

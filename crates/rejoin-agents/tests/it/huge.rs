@@ -127,6 +127,28 @@ fn huge_lines_of_codex() {
 }
 
 #[test]
+fn huge_lines_of_gemini() {
+    let steps = cut(
+        &Asked::gemini(),
+        &[
+            (r#"{"type":"init","session_id":"9febcd42-edb2-4407-96f3-728717a91454","model":"m"}"#, false),
+            (r#"{"type":"message","role":"user","content":"a very long prom"#, true),
+            (
+                r#"{"type":"tool_use","tool_name":"write_file","tool_id":"t1","parameters":{"content":"abc"#,
+                true,
+            ),
+            (r#"{"type":"tool_result","tool_id":"t1","status":"success","output":"abc\n"#, true),
+            (r#"{"type":"message","role":"assistant","content":"lo"#, true),
+            (
+                r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: termi"#,
+                true,
+            ),
+        ],
+    );
+    assert_snapshot!(shown(&steps));
+}
+
+#[test]
 fn a_cut_line_that_is_no_event_is_a_diagnostic() {
     let steps = cut(&Asked::claude(), &[("progress ....", true), (r#"{"type":"ass"#, true)]);
     assert_eq!(steps.len(), 2);

@@ -300,6 +300,9 @@ fn an_ephemeral_run_writes_no_log_and_remembers_nothing() {
         }
         None => assert!(!launch.warnings.is_empty()),
     }
+    let named = ("QWEN_CODE_SYSTEM_SETTINGS_PATH".to_owned(), "/opt/policy.json".to_owned());
+    let launch = Asked { ephemeral: true, env: vec![named], ..Asked::qwen() }.launch().unwrap();
+    assert!(launch.files.is_empty() && launch.warnings[0].contains("memory"), "{:?}", launch.warnings);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use rejoin_agents::{Capabilities, Refusal};
 use rejoin_core::{Agent, Permissions};
 
-use crate::requests::{Asked, CODEX_SESSION, capabilities};
+use crate::requests::{Asked, CODEX_SESSION, GEMINI_SESSION, capabilities, gemini};
 
 fn refused_as_permission(asked: &Asked) {
     let refusal = asked.refusal();
@@ -134,6 +134,96 @@ fn codex_flags_about_sessions_formats_and_places() {
     ] {
         refused_as_unsupported(&Asked::codex().extra(args));
     }
+}
+
+#[test]
+fn geminis_permission_flags() {
+    for args in [
+        &["-y"][..],
+        &["-dy"],
+        &["-s"],
+        &["--yolo"],
+        &["--yolo=true"],
+        &["--approval-mode", "yolo"],
+        &["--approval-mode=yolo"],
+        &["--approvalMode=yolo"],
+        &["--allowed-tools=run_shell_command"],
+        &["--allowedTools", "run_shell_command"],
+        &["--policy=x.toml"],
+        &["--admin-policy=x.toml"],
+        &["--adminPolicy=x.toml"],
+        &["--sandbox"],
+        &["--no-sandbox"],
+    ] {
+        for level in [Permissions::Agent, Permissions::Full, Permissions::Read] {
+            refused_as_permission(&Asked::gemini().level(level).extra(args));
+        }
+    }
+    for flag in
+        ["--include-directories=/", "--includeDirectories=/", "--extensions=x", "--skip-trust", "--skipTrust"]
+    {
+        for level in [Permissions::Read, Permissions::Edit] {
+            refused_as_permission(&Asked::gemini().level(level).extra(&[flag]));
+        }
+        assert!(Asked::gemini().level(Permissions::Full).extra(&[flag]).launch().is_ok(), "{flag}");
+    }
+}
+
+#[test]
+fn geminis_flags_about_sessions_formats_and_places() {
+    for args in [
+        &["--resume"][..],
+        &["-r", "latest"],
+        &["-rlatest"],
+        &["--session-id=x"],
+        &["--sessionId=x"],
+        &["--session-file", "x"],
+        &["--list-sessions"],
+        &["--delete-session=1"],
+        &["-o", "text"],
+        &["-otext"],
+        &["--output-format=text"],
+        &["--outputFormat=text"],
+        &["-p", "x"],
+        &["--prompt=x"],
+        &["-i", "x"],
+        &["-w"],
+        &["--worktree=x"],
+        &["--acp"],
+        &["--experimental-acp"],
+        &["-l"],
+        &["-v"],
+        &["-h"],
+        &["mcp"],
+        &["--debug", "mcp"],
+        &["--"],
+    ] {
+        refused_as_unsupported(&Asked::gemini().extra(args));
+    }
+}
+
+#[test]
+fn what_gemini_cannot_do() {
+    let without = |flag: &str| {
+        let mut known = capabilities(&gemini());
+        known.flags.remove(flag);
+        Asked { capabilities: known, ..Asked::gemini() }
+    };
+    refused_as_unsupported(&without("stream-json"));
+    for level in [Permissions::Read, Permissions::Edit, Permissions::Full] {
+        refused_as_permission(&without("--approval-mode").level(level));
+    }
+    refused_as_permission(&without("--admin-policy").level(Permissions::Read));
+    refused_as_permission(&without("--admin-policy").level(Permissions::Edit));
+    assert!(without("--admin-policy").level(Permissions::Full).launch().is_ok());
+    let silent = || Asked { capabilities: Capabilities::default(), ..Asked::gemini() };
+    refused_as_unsupported(&silent().resuming(GEMINI_SESSION));
+    refused_as_unsupported(&Asked { ephemeral: true, ..silent() });
+    refused_as_unsupported(&Asked { append_system_prompt: Some("x".into()), ..Asked::gemini() });
+    refused_as_unsupported(&Asked { model: Some("-y".into()), ..Asked::gemini() });
+    refused_as_unsupported(&Asked::gemini().prompt(" \n"));
+    assert!(Asked::gemini().prompt(&"x".repeat(8 << 20)).launch().is_ok());
+    refused_as_unsupported(&Asked::gemini().prompt(&"x".repeat((8 << 20) + 1)));
 }
 
 #[test]

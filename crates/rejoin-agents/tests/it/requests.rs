@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::recording::directory;
 
 pub(crate) const CLAUDE_SESSION: &str = "766fde6e-0724-4c4c-bed4-a8c19bfcc35e";
+pub(crate) const GEMINI_SESSION: &str = "9febcd42-edb2-4407-96f3-728717a91454";
 pub(crate) const QWEN_SESSION: &str = "3f0c6a52-8d1e-4b7a-9c35-6e2f1a0b4d98";
 pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
 
@@ -31,6 +32,10 @@ pub(crate) fn help(agent: &str, name: &str) -> ProbeAnswer {
     answer(&std::fs::read_to_string(directory(agent).join(format!("{name}.help.txt"))).unwrap())
 }
 
+pub(crate) fn gemini() -> Agent {
+    Agent::named("gemini")
+}
+
 /// What the recorded versions say about themselves.
 pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
     static CLAUDE: LazyLock<Capabilities> = LazyLock::new(|| {
@@ -41,11 +46,14 @@ pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
         let [exec, resume] = ["codex_exec", "codex_exec_resume"].map(|name| help("codex", name));
         definition(&Agent::Codex).learn(&[answer("codex-cli 0.166.0\n"), exec, resume])
     });
+    static GEMINI: LazyLock<Capabilities> =
+        LazyLock::new(|| definition(&gemini()).learn(&[answer("0.61.0\n"), help("gemini", "gemini")]));
     static QWEN: LazyLock<Capabilities> =
         LazyLock::new(|| definition(&Agent::Qwen).learn(&[answer("0.15.10\n"), help("qwen", "qwen")]));
     match agent.as_str() {
         "qwen" => QWEN.clone(),
         "claude" => CLAUDE.clone(),
+        "gemini" => GEMINI.clone(),
         "codex" => CODEX.clone(),
         _ => definition(agent).learn(&[]),
     }
@@ -79,6 +87,7 @@ pub(crate) struct Asked {
     pub(crate) ephemeral: bool,
     pub(crate) dir: String,
     pub(crate) store: Option<String>,
+    pub(crate) env: Vec<(String, String)>,
     pub(crate) can_ask: bool,
     pub(crate) total_before: Usage,
 }
@@ -99,6 +108,7 @@ impl Asked {
             ephemeral: false,
             dir: "/home/dev/proj".into(),
             store: Some("/home/dev/.store".into()),
+            env: Vec::new(),
             can_ask: false,
             total_before: Usage::default(),
         }
@@ -110,6 +120,10 @@ impl Asked {
 
     pub(crate) fn codex() -> Self {
         Self::of(Agent::Codex)
+    }
+
+    pub(crate) fn gemini() -> Self {
+        Self::of(gemini())
     }
 
     pub(crate) fn qwen() -> Self {
@@ -187,6 +201,7 @@ impl Asked {
             dir: Path::new(&self.dir),
             store: self.store.as_ref().map(Path::new),
             own_dir: Path::new("/rejoin/agents/own"),
+            env: &|name| self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.into()),
             can_ask: self.can_ask,
             total_before: self.total_before,
             ids: numbered(),

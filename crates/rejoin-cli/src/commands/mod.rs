@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod agents;
+mod doctor;
 mod ls;
 mod run;
 mod show;
@@ -14,6 +15,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Agents(args) => agents::agents(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),
         Command::Show(args) => show::show(&args),
         Command::Demo(args) => crate::demo::demo(&args),

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rejoin::{Agent, Event, TurnBuilder};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{Output, RunArgs};
 use crate::output::Printer;
@@ -21,7 +22,11 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
         turn = turn.on_question(move |question| ask::ask(question, &stopped));
     }
     let canceller = turn.canceller()?;
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Under `nohup` a turn outlives the terminal.
+        if signal == SIGHUP && is_ignored(signal) {
+            continue;
+        }
         signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
         signal_hook::flag::register(signal, Arc::clone(&stopped))?;
     }
@@ -37,6 +42,14 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
             Err(error.into())
         }
     }
+}
+
+/// Whether our caller wants a signal ignored, where the system can tell (Linux).
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> TurnBuilder<'a> {

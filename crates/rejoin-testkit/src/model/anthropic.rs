@@ -5,8 +5,9 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::http::Events;
-use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts, tool_names};
+use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts};
 use super::script::{Failure, ToolCall, is_reminder};
+use super::tools::{self, Tool};
 
 const TOOL_RESULT_SHOWN: usize = 300;
 
@@ -41,13 +42,15 @@ impl Protocol for Messages {
             users,
             prompt,
             tool_result,
-            offered: tool_names(&body["tools"]),
-            errand: asks_for_a_title(body).then(|| json!({"title": "Scripted title"}).to_string()),
+            offered: tools::offered(&body["tools"]),
+            without_usage: false,
+            errand: asks_for_a_title(body)
+                .then(|| Part::Text(json!({"title": "Scripted title"}).to_string())),
             items,
         }
     }
 
-    fn call(&self, call: &ToolCall, offered: &[String]) -> Option<Vec<Part>> {
+    fn call(&self, call: &ToolCall, offered: &[Tool]) -> Option<Vec<Part>> {
         let (tool, input) = match call {
             ToolCall::Write(path) => ("Write", json!({"file_path": path, "content": "written\n"})),
             ToolCall::Ask => (
@@ -62,7 +65,7 @@ impl Protocol for Messages {
             ),
             other => ("Bash", json!({"command": other.command()?, "description": "scripted"})),
         };
-        if !offered.iter().any(|name| name == tool) {
+        if !offered.iter().any(|offer| offer.name == tool) {
             return None;
         }
         let mut parts = Vec::new();
@@ -181,8 +184,7 @@ fn opening(answer: &Answer) -> Value {
 }
 
 fn stop_reason(answer: &Answer) -> &'static str {
-    let calls = answer.parts.iter().any(|part| matches!(part, Part::Call { .. }));
-    if calls { "tool_use" } else { "end_turn" }
+    if answer.calls_a_tool() { "tool_use" } else { "end_turn" }
 }
 
 fn delta(events: &mut Events<'_>, index: usize, delta: &Value) -> io::Result<()> {

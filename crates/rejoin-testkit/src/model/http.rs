@@ -137,12 +137,14 @@ impl<'a> Reply<'a> {
     }
 
     /// Begins a stream of events; the connection ends with it.
-    pub(super) fn events(self) -> io::Result<Events<'a>> {
-        self.stream.write_all(
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
-              request-id: req_scripted\r\nconnection: close\r\n\r\n",
-        )?;
-        Ok(Events { stream: self.stream, stop: self.stop })
+    pub(super) fn events(self, chunked: bool) -> io::Result<Events<'a>> {
+        let framing = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
+             request-id: req_scripted\r\nconnection: close\r\n{framing}\r\n"
+        );
+        self.stream.write_all(head.as_bytes())?;
+        Ok(Events { stream: self.stream, stop: self.stop, chunked, cut: false })
     }
 }
 
@@ -150,6 +152,8 @@ impl<'a> Reply<'a> {
 pub(super) struct Events<'a> {
     stream: &'a mut TcpStream,
     stop: &'a StopFlag,
+    chunked: bool,
+    cut: bool,
 }
 
 impl Events<'_> {
@@ -158,9 +162,22 @@ impl Events<'_> {
         self.raw(&format!("event: {name}\ndata: {data}\n\n"))
     }
 
+    /// One event without a name.
+    pub(super) fn data(&mut self, data: &Value) -> io::Result<()> {
+        self.raw(&format!("data: {data}\n\n"))
+    }
+
     /// Bytes as they are, for protocols with another habit.
     pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
+        if self.chunked {
+            return self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
+        }
         self.stream.write_all(text.as_bytes())
+    }
+
+    /// Says that nothing more comes, unless the connection was cut.
+    pub(super) fn end(self) -> io::Result<()> {
+        if self.chunked && !self.cut { self.stream.write_all(b"0\r\n\r\n") } else { Ok(()) }
     }
 
     /// Waits; fails at once when the server is being stopped.
@@ -170,6 +187,7 @@ impl Events<'_> {
 
     /// Closes the connection in the middle of the answer.
     pub(super) fn cut(&mut self) -> io::Result<()> {
+        self.cut = true;
         self.stream.shutdown(Shutdown::Both)
     }
 }
@@ -183,6 +201,7 @@ fn reason(status: u16) -> &'static str {
         415 => "Unsupported Media Type",
         429 => "Too Many Requests",
         500 => "Internal Server Error",
+        503 => "Service Unavailable",
         529 => "Overloaded",
         _ => "Scripted",
     }

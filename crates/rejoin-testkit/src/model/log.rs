@@ -21,7 +21,7 @@ pub struct Request {
     pub marks: Vec<String>,
     /// The text of every user message of the conversation, in order.
     pub user_messages: Vec<String>,
-    /// `anthropic` or `responses` when an answer of the model was asked for on a user's behalf.
+    /// `anthropic`, `responses`, `gemini` or `chat` when an answer of the model was asked for on a user's behalf.
     pub protocol: Option<&'static str>,
     /// What was done about it: the text answered, the tool called, or the failure.
     pub verdict: String,

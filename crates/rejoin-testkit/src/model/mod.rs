@@ -19,16 +19,23 @@
 //! | `FAIL500`, `OVERLOAD`, `RATE429`, `AUTH401`, `BAD400` | that failure, every time |
 //! | `ONCE500` | HTTP 500 the first time this very text is seen |
 //!
+//! `OVERLOAD` is 529 for Claude Code, 429 for Codex and 503 for the others. What an agent asks on its own behalf (a
+//! title, a classification, a memory) gets a fitting answer, whatever words the prompt holds, and is no call.
+//!
 //! A wire protocol is one file that implements [`protocol::Protocol`] and one line in [`protocol::all`].
 
 mod anthropic;
 mod cache;
+mod chat;
+mod errand;
+mod gemini;
 mod http;
 mod log;
 mod protocol;
 mod responses;
 mod script;
 mod server;
+mod tools;
 
 pub use log::Request;
 pub use server::ScriptedModel;

@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::cache::Tokens;
 use super::http::Events;
 use super::script::{Failure, Manner, ToolCall};
-use super::{anthropic, responses};
+use super::tools::Tool;
+use super::{anthropic, chat, gemini, responses};
 
 /// Every protocol the scripted model speaks.
-pub(super) fn all() -> [&'static dyn Protocol; 2] {
-    [&anthropic::Messages, &responses::Responses]
+pub(super) fn all() -> [&'static dyn Protocol; 4] {
+    [&anthropic::Messages, &responses::Responses, &gemini::Gemini, &chat::Chat]
 }
 
 /// One wire protocol.
@@ -32,13 +33,24 @@ pub(super) trait Protocol: Sync {
     fn read(&self, path: &str, body: &Value) -> Conversation;
 
     /// The answer that calls a tool, if the agent offers one that fits.
-    fn call(&self, call: &ToolCall, offered: &[String]) -> Option<Vec<Part>>;
+    fn call(&self, call: &ToolCall, offered: &[Tool]) -> Option<Vec<Part>>;
 
     /// Status and body of a failure.
     fn fail(&self, failure: Failure) -> (u16, Value);
 
+    /// After how many seconds a failed client is told to try again.
+    fn retry_after(&self, failure: Failure) -> Option<u32> {
+        (failure == Failure::RateLimited).then_some(1)
+    }
+
     /// The answer as one document.
     fn whole(&self, answer: &Answer) -> Value;
+
+    /// Whether its events come in chunks, so that a client can tell a cut connection from an end. The others end
+    /// with an event of their own.
+    fn chunked(&self) -> bool {
+        false
+    }
 
     /// The answer as events.
     fn stream(&self, answer: &Answer, events: &mut Events<'_>) -> io::Result<()>;
@@ -57,10 +69,12 @@ pub(super) struct Conversation {
     pub(super) prompt: String,
     /// What a tool answered since the newest prompt, as it should be quoted.
     pub(super) tool_result: Option<String>,
-    /// Names of the tools the agent offers.
-    pub(super) offered: Vec<String>,
+    /// The tools the agent offers.
+    pub(super) offered: Vec<Tool>,
     /// An answer given whatever the script says: the agent asked on its own behalf (a title).
-    pub(super) errand: Option<String>,
+    pub(super) errand: Option<Part>,
+    /// The client did not ask for usage in a stream, and a provider would not tell.
+    pub(super) without_usage: bool,
 }
 
 /// What the model answers.
@@ -69,6 +83,8 @@ pub(super) struct Answer {
     pub(super) parts: Vec<Part>,
     pub(super) manner: Manner,
     pub(super) tokens: Tokens,
+    /// See [`Conversation::without_usage`].
+    pub(super) without_usage: bool,
 }
 
 /// A piece of an answer.
@@ -99,6 +115,11 @@ pub(super) enum Spoken {
 }
 
 impl Answer {
+    /// Whether it wants a tool to be run.
+    pub(super) fn calls_a_tool(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Call { .. }))
+    }
+
     /// The silence of an answer that has begun and does not go on. `true`: it hung, say nothing more.
     pub(super) fn hangs(&self, events: &Events<'_>) -> io::Result<bool> {
         if self.manner != Manner::Hang {
@@ -158,10 +179,4 @@ fn block_texts(block: &Value) -> Vec<String> {
     } else {
         Vec::new()
     }
-}
-
-/// The names in a list of tools.
-pub(super) fn tool_names(tools: &Value) -> Vec<String> {
-    let named = |tool: &Value| tool["name"].as_str().or_else(|| tool["type"].as_str()).map(str::to_owned);
-    tools.as_array().map(|tools| tools.iter().filter_map(named).collect()).unwrap_or_default()
 }

@@ -5,8 +5,9 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::http::Events;
-use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts, tool_names};
+use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts};
 use super::script::{Failure, ToolCall, is_reminder};
+use super::tools::{self, Tool};
 
 const TOOL_RESULT_SHOWN: usize = 300;
 
@@ -52,14 +53,15 @@ impl Protocol for Responses {
             users,
             prompt,
             tool_result: output.map(|item| shown(&item["output"])),
-            offered: tool_names(&body["tools"]),
+            offered: tools::offered(&body["tools"]),
+            without_usage: false,
             errand: None,
             items,
         }
     }
 
-    fn call(&self, call: &ToolCall, offered: &[String]) -> Option<Vec<Part>> {
-        let has = |name: &str| offered.iter().any(|tool| tool == name);
+    fn call(&self, call: &ToolCall, offered: &[Tool]) -> Option<Vec<Part>> {
+        let has = |name: &str| offered.iter().any(|tool| tool.name == name);
         let (tool, input) = match call.command() {
             Some(command) if has("exec_command") => ("exec_command", json!({"cmd": command})),
             Some(command) if has("shell_command") => ("shell_command", json!({"command": command})),

@@ -146,8 +146,9 @@ fn marks_in(text: &str) -> Vec<String> {
 
 /// Whether a block of text was added by the agent itself and is nobody's prompt.
 pub(super) fn is_reminder(text: &str) -> bool {
-    const OPENINGS: [&str; 6] = [
+    const OPENINGS: [&str; 7] = [
         "<system-reminder",
+        "<session_context",
         "<environment_context",
         "<user_instructions",
         "<permissions",

@@ -14,7 +14,7 @@ use super::cache::PrefixCache;
 use super::http::{Incoming, Reply};
 use super::log::{Request, telling_headers};
 use super::protocol::{self, Answer, Part, Protocol};
-use super::script::{Failure, Manner, Script, ToolCall, marks, seen};
+use super::script::{Manner, Script, ToolCall, marks, seen};
 
 /// A scripted model listening on loopback until it is dropped. See the module for what it answers.
 pub struct ScriptedModel {
@@ -238,8 +238,8 @@ fn converse(
     let conversation = protocol.read(&request.path, &request.body);
     request.marks = marks(&conversation.items);
     request.user_messages.clone_from(&conversation.users);
-    let (parts, manner) = if let Some(text) = conversation.errand {
-        (vec![Part::Text(text)], Manner::Plain)
+    let (parts, manner) = if let Some(part) = conversation.errand {
+        (vec![part], Manner::Plain)
     } else {
         request.protocol = Some(protocol.name());
         let script = Script::of(&conversation.prompt);
@@ -247,15 +247,15 @@ fn converse(
         if let Some(failure) = script.failure.filter(|_| due) {
             let (status, body) = protocol.fail(failure);
             shared.note(request, format!("http {status}"));
-            let retry_after = (failure == Failure::RateLimited).then_some(1);
-            reply.json(status, &body, retry_after)?;
+            reply.json(status, &body, protocol.retry_after(failure))?;
             return Ok(true);
         }
         let called = script.tool.as_ref().and_then(|tool| protocol.call(tool, &conversation.offered));
         let parts = called.unwrap_or_else(|| {
             let mut text = seen(&conversation.items, &conversation.users);
             if script.tool.as_ref().and_then(ToolCall::command).is_some() {
-                let _ = write!(text, " no-such-tool-offered:{}", conversation.offered.join(","));
+                let names: Vec<&str> = conversation.offered.iter().map(|tool| tool.name.as_str()).collect();
+                let _ = write!(text, " no-such-tool-offered:{}", names.join(","));
             }
             if let Some(result) = &conversation.tool_result {
                 let _ = write!(text, " tool={}", result.replace('\n', "\\n"));
@@ -266,9 +266,12 @@ fn converse(
     };
     let tokens = shared.lock().cache.count(&conversation.items, &parts);
     shared.note(request, parts.iter().map(told).collect::<Vec<_>>().join("; "));
-    let answer = Answer { model: conversation.model, parts, manner, tokens };
+    let without_usage = conversation.without_usage;
+    let answer = Answer { model: conversation.model, parts, manner, tokens, without_usage };
     if conversation.streaming {
-        protocol.stream(&answer, &mut reply.events()?)?;
+        let mut events = reply.events(protocol.chunked())?;
+        protocol.stream(&answer, &mut events)?;
+        events.end()?;
         return Ok(false);
     }
     reply.json(200, &protocol.whole(&answer), None)?;

@@ -16,6 +16,23 @@ fn a_command_gets_nothing_of_the_callers_environment() {
 }
 
 #[test]
+fn every_agent_is_pointed_at_the_model_and_at_nothing_else() {
+    let lab = Lab::new();
+    let url = lab.model().url();
+    let told =
+        |agent: &str, name: &str, value: &str| lab.agent_env(agent).contains(&(name.into(), value.into()));
+    let file = |name: &str| std::fs::read_to_string(lab.home().join(name)).unwrap();
+    assert!(told("claude", "ANTHROPIC_BASE_URL", &url));
+    assert!(file(".codex/config.toml").contains(&url));
+    assert!(told("gemini", "GOOGLE_GEMINI_BASE_URL", &url));
+    assert!(file(".gemini/settings.json").contains("gemini-api-key"));
+    assert!(file(".config/opencode/opencode.json").contains(&url));
+    assert!(file(".pi/agent/models.json").contains(&url));
+    assert!(told("qwen", "OPENAI_BASE_URL", &format!("{url}/v1")));
+    assert!(lab.agent_env("demo").is_empty());
+}
+
+#[test]
 fn the_project_is_a_clean_git_work_tree_of_its_own() {
     let lab = Lab::new();
     let git = |args: &[&str]| lab.run(lab.command("git").args(args), "").assert_success().stdout;

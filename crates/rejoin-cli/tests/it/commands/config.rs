@@ -62,7 +62,8 @@ fn a_named_configuration_replaces_the_usual_one() {
 fn command_arguments_environment_model_and_permissions_of_an_agent_are_used() {
     let bench = Bench::new();
     let command = fake_claude(&bench.outside("bin"), "claude");
-    let more = "args = [\"--brief\"]\nenv = { GREETING = \"hi there\" }\nmodel = \"opus\"\npermissions = \"edit\"\n";
+    let more =
+        "args = [\"--brief\"]\nenv = { GREETING = \"hi there\" }\nmodel = \"opus\"\npermissions = \"edit\"\n";
     bench.claude_is(&command, more);
     let configured = plan(&bench, &[]);
     let args = argv(&configured);

@@ -21,6 +21,18 @@ help! {
     help_of_ls: "ls";
     help_of_show: "show";
     help_of_demo: "demo";
+    help_of_doctor: "doctor";
+}
+
+#[test]
+fn every_command_has_its_snapshot() {
+    let said = Bench::new().rejoin(&["--help"]).done();
+    let listed = said.stdout().lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed: Vec<&str> = listed
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(listed, ["run", "agents", "doctor", "ls", "show", "demo", "help"], "add a snapshot above");
 }
 
 #[test]

@@ -12,8 +12,8 @@ fn a_name_begins_a_conversation_and_then_continues_it() {
     let second = named("again MARK-b").done();
     assert_eq!(second.conversation(), first.conversation());
     second.resumed(&first.session(), 0).knows(&["a", "b"]);
-    let names: Vec<_> = bench.conversations().iter().map(|one| one["name"].clone()).collect();
-    assert_eq!(names.iter().filter(|name| *name == "release").count(), 1, "{names:?}");
+    let listed: Vec<_> = bench.conversations().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(listed.iter().filter(|name| *name == "release").count(), 1, "{listed:?}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_terminal_event_counts_and_not_the_exit_code() {
 fn failures_are_shown_in_words_with_what_the_agent_printed() {
     let bench = Bench::new();
     let said = bench.rejoin(&["run", "-a", "demo", "STDERR it is on fire\nFAIL login no key"]).ends(1);
-    said.tells(&["it is on fire", "✗ failed: not logged in · no key", "rejoin run -c"]);
+    said.tells(&["it is on fire", "✗ failed: not logged in · no key", "rejoin run -r "]);
     assert_eq!(said.stdout(), "");
 }
 

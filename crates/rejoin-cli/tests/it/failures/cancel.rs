@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::support::{Bench, eventually};
+use crate::support::{Bench, Call, eventually};
+
+const REJOIN: &str = env!("CARGO_BIN_EXE_rejoin");
 
 #[test]
 fn ctrl_c_stops_the_turn_and_keeps_what_was_said() {
@@ -28,7 +30,7 @@ fn ctrl_c_tells_a_person_how_to_go_on() {
     let turn = bench.rejoin(&["run", "-a", "demo", "SLOW 3000"]).start();
     eventually("the journal", || bench.journals().pop().filter(|path| has_pieces(path)));
     turn.interrupt();
-    turn.ends(130).tells(&["■ cancelled", "what was said is kept", "rejoin run -c"]);
+    turn.ends(130).tells(&["■ cancelled", "what was said is kept", "rejoin run -r "]);
 }
 
 fn has_pieces(journal: &std::path::Path) -> bool {
@@ -65,12 +67,24 @@ fn a_deaf_agent_is_ended_all_the_same() {
 fn term_and_hangup_stop_it_too() {
     for signal in [Signal::TERM, Signal::HUP] {
         let bench = Bench::new();
-        let mut turn = bench.first("SLOW 3000").start();
+        // `env` undoes what a `nohup` around the tests may have done.
+        let args = ["--default-signal=HUP", REJOIN, "run", "-o", "stream-json", "-a", "demo", "SLOW 3000"];
+        let mut turn = Call::of(&bench, "env", &args).start();
         turn.hears("text_delta");
         turn.signal(signal);
         turn.ends(130).came_to("cancelled", None);
         bench.comes_to_rest();
     }
+}
+
+#[test]
+fn under_nohup_a_turn_outlives_its_terminal() {
+    let bench = Bench::new();
+    let script = format!("trap '' HUP; exec {REJOIN} run -o stream-json -a demo 'SLOW 10 MARK-a'");
+    let mut turn = Call::of(&bench, "sh", &["-c", &script]).start();
+    turn.hears("text_delta");
+    turn.signal(Signal::HUP);
+    turn.ends(0).came_to("completed", None).knows(&["a"]);
 }
 
 #[test]
@@ -95,9 +109,9 @@ fn a_turn_that_waits_for_another_one_can_be_given_up() {
     let mut first = bench.next("HANG").start();
     first.hears("session");
     let second = bench.next("me too MARK-b").with(&["--wait"]).start();
-    std::thread::sleep(Duration::from_millis(300));
+    second.listens();
     second.interrupt();
-    second.ends(130);
+    second.ends(130).tells(&["cancelled while waiting for conversation"]);
     first.kill();
     bench.comes_to_rest();
     let shown = bench.show().to_string();
@@ -109,7 +123,9 @@ fn a_finished_turn_stays_finished() {
     let bench = Bench::new();
     let mut turn = bench.first("MARK-a LINGER 120").start();
     turn.hears("usage");
-    std::thread::sleep(Duration::from_millis(200));
+    eventually("its end", || {
+        bench.processes().iter().any(|process| process.command.starts_with("sleep 120")).then_some(())
+    });
     turn.interrupt();
     turn.interrupt();
     turn.ends(0).came_to("completed", None).knows(&["a"]);

@@ -60,7 +60,7 @@ fn a_zero_means_no_limit_on_silence() {
 fn an_agent_that_dies_has_failed() {
     let bench = Bench::new();
     let said = bench.rejoin(&["run", "-a", "demo", "DIE"]).ends(1);
-    said.tells(&["✗ failed: the agent ended without a result", "signal 9", "rejoin run -c"]);
+    said.tells(&["✗ failed: the agent ended without a result", "signal 9", "rejoin run -r "]);
     assert_eq!(said.stdout(), "This answer will not be fin\n", "what it said is shown");
     let shown = bench.show();
     assert_eq!(shown["turns"][0]["state"], "failed");

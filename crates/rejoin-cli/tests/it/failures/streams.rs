@@ -60,7 +60,7 @@ fn peak(bench: &Bench, prompt: &str) -> u64 {
 #[test]
 fn floods_and_giant_lines_are_taken_in_with_little_memory() {
     let bench = Bench::new();
-    for flood in ["FLOOD 50m", "FLOOD 5m 100", "FLOOD 50m 64k tools", "BIGLINE 200m", "BIGEND 200m"] {
+    for flood in ["FLOOD 50m", "FLOOD 2m 100", "FLOOD 10m 64k tools", "BIGLINE 200m", "BIGEND 200m"] {
         let peak = peak(&bench, &format!("{flood} MARK-a"));
         assert!(peak > 1000 && peak < 64 << 10, "{flood}: {peak} KiB");
         let turn = bench.show()["turns"][0].clone();

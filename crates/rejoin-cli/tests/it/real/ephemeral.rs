@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::stage::{Stage, files_with};
+use super::files::files_with;
+use super::stage::Stage;
 
 on_both!(nothing_is_left, it_knows_the_history_and_adds_nothing);
 

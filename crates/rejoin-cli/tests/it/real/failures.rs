@@ -24,7 +24,8 @@ fn goes_on_after(stage: &Stage, word: &str, class: &str) -> Turn {
     let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
     // Claude hands a failed prompt on in one message with the next one.
     let messages = if stage.who == Who::Claude { 2 } else { 3 };
-    third.remembered(messages, ["one", "two", "three"]);
+    let third = third.remembered(messages, ["one", "two", "three"]);
+    assert!(third.prompt_sent().contains("you may know this turn already"), "{third}");
     let states =
         stage.show()["turns"].as_array().unwrap().iter().map(|t| t["state"].clone()).collect::<Vec<_>>();
     assert_eq!(states, ["completed", "failed", "completed"]);

@@ -1,7 +1,9 @@
 //! The agent's session is gone: noticed before launch, or told by the agent itself.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
+use super::run::Run;
 use super::stage::{Stage, Who};
 
 on_both!(
@@ -9,10 +11,11 @@ on_both!(
     a_lost_store,
     a_store_that_is_elsewhere_now,
     refused_at_run_time,
+    refused_in_unknown_words,
     a_journal_in_another_home,
     resuming_switched_off
 );
-on_codex!(an_archived_session);
+on_codex!(an_archived_session, a_provider_that_is_gone);
 
 fn a_deleted_session(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
@@ -77,6 +80,32 @@ fn refused_at_run_time(stage: &Stage) {
     third.remembered(2, ["one", "two", "three"]).verbatim("third MARK-three");
 }
 
+/// A refusal nobody knows the words of is a failure; the second one in a row ends the session.
+fn refused_in_unknown_words(stage: &Stage) {
+    let (who, bin) = (stage.who.name(), stage.lab.root().join("bin"));
+    fs::create_dir(&bin).unwrap();
+    let (wrapper, refuse) = (bin.join(who), bin.join("refuse"));
+    let real = stage.lab.command(who).get_program().to_owned();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*--help) ;;\n*resume*) if [ -e {0} ]; then echo 'Error: new words' >&2; exit 1; fi ;;\nesac\nexec {1} \"$@\"\n",
+        refuse.display(),
+        real.display()
+    );
+    fs::write(&wrapper, script).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = stage.lab.root().join("config.toml");
+    fs::write(&config, format!("[agents.{who}]\ncommand = \"{}\"\n", wrapper.display())).unwrap();
+    let with_it = |run: Run<'_>| run.env("REJOIN_CONFIG", config.to_str().unwrap()).go();
+    with_it(stage.first("first MARK-one")).done();
+    with_it(stage.next("second MARK-two")).done().remembered(2, ["one", "two"]);
+    fs::write(refuse, "").unwrap();
+    let third = with_it(stage.next("third MARK-three")).failed("launch");
+    assert!(third.receipt()["error"].as_str().unwrap().contains("new words"), "{third}");
+    with_it(stage.next("fourth MARK-four")).failed("launch");
+    let fifth = with_it(stage.next("fifth MARK-five")).done().fresh("session_retired", 4);
+    fifth.remembered(1, ["one", "two", "three", "four", "five"]);
+}
+
 /// A copied journal's pins are inert in another home, even if the agent has the session.
 fn a_journal_in_another_home(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
@@ -105,4 +134,15 @@ fn an_archived_session(stage: &Stage) {
     let second = stage.next("second MARK-two").go().done().remembered(1, ["one", "two"]);
     assert_eq!(second.receipt()["plan"]["decision"], "fresh", "{second}");
     assert_ne!(second.session(), session);
+}
+
+/// Codex does not resume what another provider began.
+fn a_provider_that_is_gone(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let config = stage.store(stage.who).join("config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("scripted", "renamed")).unwrap();
+    let second = stage.next("second MARK-two").go().done().fresh("session_rejected", 1);
+    let second = second.remembered(1, ["one", "two"]);
+    assert_eq!((&second.receipt()["runs"], &second.receipt()["asked"]), (&2.into(), &session.into()));
 }

@@ -7,41 +7,29 @@
 macro_rules! on_both {
     ($($scenario:ident),+ $(,)?) => {$(
         mod $scenario {
-            #[test]
-            fn claude() {
-                crate::real::stage::play(crate::real::stage::Who::Claude, super::$scenario);
-            }
-
-            #[test]
-            fn codex() {
-                crate::real::stage::play(crate::real::stage::Who::Codex, super::$scenario);
-            }
+            played_by!(claude, Claude, $scenario);
+            played_by!(codex, Codex, $scenario);
         }
     )+};
 }
 
 /// What only Claude can do.
 macro_rules! on_claude {
-    ($($scenario:ident),+ $(,)?) => {$(
-        mod $scenario {
-            #[test]
-            fn claude() {
-                crate::real::stage::play(crate::real::stage::Who::Claude, super::$scenario);
-            }
-        }
-    )+};
+    ($($scenario:ident),+ $(,)?) => {$(mod $scenario { played_by!(claude, Claude, $scenario); })+};
 }
 
 /// What only Codex can do.
 macro_rules! on_codex {
-    ($($scenario:ident),+ $(,)?) => {$(
-        mod $scenario {
-            #[test]
-            fn codex() {
-                crate::real::stage::play(crate::real::stage::Who::Codex, super::$scenario);
-            }
+    ($($scenario:ident),+ $(,)?) => {$(mod $scenario { played_by!(codex, Codex, $scenario); })+};
+}
+
+macro_rules! played_by {
+    ($test:ident, $who:ident, $scenario:ident) => {
+        #[test]
+        fn $test() {
+            crate::real::stage::play(crate::real::stage::Who::$who, super::$scenario);
         }
-    )+};
+    };
 }
 
 mod agents;
@@ -49,17 +37,20 @@ mod bare;
 mod directories;
 mod ephemeral;
 mod failures;
+mod files;
 mod handover;
 mod kills;
 mod lost;
 mod nested;
 mod options;
+mod others;
 mod output;
 mod permissions;
 mod processes;
 mod prompts;
 mod questions;
 mod resume;
+mod run;
 mod running;
 mod stage;
 mod together;

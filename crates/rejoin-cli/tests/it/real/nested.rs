@@ -2,32 +2,42 @@
 
 use std::fs;
 
-use super::stage::{Run, Stage};
+use super::run::Run;
+use super::stage::Stage;
 
-on_both!(with_marks_in_the_environment, run_by_an_agent);
+on_both!(with_marks_in_the_environment, marks_do_not_come_through, run_by_an_agent);
+
+/// As Claude and Codex leave them to the commands they run.
+const MARKS: [(&str, &str); 8] = [
+    ("CLAUDECODE", "1"),
+    ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+    ("CLAUDE_CODE_CHILD_SESSION", "1"),
+    ("CLAUDE_CODE_SESSION_ID", "0b4d4c1e-6b7a-4c8e-9d52-d7a3bd36c0a1"),
+    ("CODEX_THREAD_ID", "019a8b8e-0000-7000-8000-000000000000"),
+    ("CODEX_CI", "1"),
+    ("CODEX_SANDBOX", "seatbelt"),
+    ("CODEX_SANDBOX_NETWORK_DISABLED", "1"),
+];
 
 fn with_marks_in_the_environment(stage: &Stage) {
-    let inside = |run: Run<'_>| {
-        run.env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
-            .env("CLAUDE_CODE_CHILD_SESSION", "1")
-            .env("CLAUDE_CODE_SESSION_ID", "0b4d4c1e-6b7a-4c8e-9d52-d7a3bd36c0a1")
-            .env("CLAUDE_CODE_SSE_PORT", "1")
-            .env("CODEX_THREAD_ID", "019a8b8e-0000-7000-8000-000000000000")
-            .env("CODEX_CI", "1")
-            .env("CODEX_SANDBOX", "seatbelt")
-            .env("CODEX_SANDBOX_NETWORK_DISABLED", "1")
-            .go()
-            .done()
-    };
-    let first = inside(stage.first("first MARK-one").with(["--permissions", "full"])).remembered(1, ["one"]);
+    let marked =
+        |run: Run<'_>| MARKS.into_iter().fold(run, |run, (name, value)| run.env(name, value)).go().done();
+    let first = marked(stage.first("first MARK-one")).remembered(1, ["one"]);
     assert_eq!(stage.stored_sessions(stage.who).len(), 1);
-    let second = inside(stage.next("second MARK-two TOOL-RUN [env]")).resumed(&first.session(), 0);
-    let second = second.remembered(2, ["one", "two"]);
-    let seen = second.events_of("tool_result")[0]["output"].as_str().unwrap();
-    for foreign in ["0b4d4c1e-6b7a-4c8e", "019a8b8e-0000", "CODEX_SANDBOX=seatbelt", "CLAUDE_CODE_SSE_PORT"] {
-        assert!(!seen.contains(foreign), "{foreign} in {seen}");
-    }
+    marked(stage.next("second MARK-two")).resumed(&first.session(), 0).remembered(2, ["one", "two"]);
+}
+
+/// None of all the variables that are taken away comes through to the agent's own children.
+fn marks_do_not_come_through(stage: &Stage) {
+    let plan = stage.first("first MARK-one").with(["--dry-run", "-o", "json"]).plainly().assert_success();
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    let taken: Vec<&str> =
+        plan["removed_env"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+    assert!(MARKS.iter().all(|(name, _)| taken.contains(name)), "{taken:?}");
+    let run = stage.first("first MARK-one TOOL-RUN [env]").with(["--permissions", "full"]);
+    let turn = taken.iter().fold(run, |run, name| run.env(name, "of-the-outer-one")).go().done();
+    let seen = turn.events_of("tool_result")[0]["output"].as_str().unwrap().to_owned();
+    assert!(seen.contains("HOME=") && !seen.contains("of-the-outer-one"), "{seen}");
 }
 
 /// Claude runs rejoin as a tool, and rejoin runs an agent.

@@ -1,5 +1,6 @@
 //! What an agent may do, tried with a real tool call.
 
+use std::fs;
 use std::path::PathBuf;
 
 use super::stage::{Stage, Who};
@@ -40,11 +41,11 @@ fn read_changes_nothing(stage: &Stage) {
 
 fn edit_writes_files(stage: &Stage) {
     stage.first(&write_it(stage, "one")).with(["--permissions", "edit"]).go().done().remembered(1, ["one"]);
-    assert_eq!(std::fs::read_to_string(file(stage)).unwrap(), "written\n");
+    assert_eq!(fs::read_to_string(file(stage)).unwrap(), "written\n");
     // On a resumed turn, too, and not outside of the project.
-    std::fs::remove_file(file(stage)).unwrap();
+    fs::remove_file(file(stage)).unwrap();
     stage.next(&write_it(stage, "two")).go().done().remembered(2, ["one", "two"]);
-    assert_eq!(std::fs::read_to_string(file(stage)).unwrap(), "written\n");
+    assert_eq!(fs::read_to_string(file(stage)).unwrap(), "written\n");
     // Codex counts /tmp, where the laboratory is, as its own.
     let elsewhere = tempfile::tempdir_in("/var/tmp").unwrap();
     let outside = elsewhere.path().join("outside.txt");
@@ -57,20 +58,35 @@ fn full_runs_commands(stage: &Stage) {
     let run = |mark: &str| format!("MARK-{mark} TOOL-RUN [echo {mark} >> {}]", outside.display());
     stage.first(&run("one")).with(["--permissions", "full"]).go().done();
     stage.next(&run("two")).go().done().remembered(2, ["one", "two"]);
-    assert_eq!(std::fs::read_to_string(outside).unwrap(), "one\ntwo\n");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "one\ntwo\n");
+}
+
+/// A configuration that allows everything where nothing narrower was named.
+fn generous(stage: &Stage) -> String {
+    let config = stage.lab.root().join("config.toml");
+    let full = "permissions = \"full\"\n";
+    fs::write(&config, format!("[agents.claude]\n{full}[agents.codex]\n{full}")).unwrap();
+    config.to_str().unwrap().to_owned()
 }
 
 fn the_ceiling_stays(stage: &Stage) {
+    let generous = generous(stage);
     let session = stage.first("first MARK-one").with(["--permissions", "read"]).go().done().session();
-    let second = stage.next(&write_it(stage, "two")).go().done().resumed(&session, 0);
+    let second = stage.next(&write_it(stage, "two")).env("REJOIN_CONFIG", &generous).go().done();
+    let second = second.resumed(&session, 0);
     assert!(!file(stage).exists(), "{second}");
-    let third = stage.next(&write_it(stage, "three")).with(["--fresh-session"]).go().done();
+    let third = stage.next(&write_it(stage, "three")).with(["--fresh-session"]);
+    let third = third.env("REJOIN_CONFIG", &generous).go().done();
     assert!(!file(stage).exists(), "{third}");
+    // Another conversation has no ceiling.
+    stage.first(&write_it(stage, "four")).env("REJOIN_CONFIG", &generous).go().done();
+    assert!(file(stage).exists());
 }
 
 fn the_ceiling_stays_through_a_hand_over(stage: &Stage) {
     stage.first("first MARK-one").with(["--permissions", "read"]).go().done();
-    let second = stage.next(&write_it(stage, "two")).by(stage.who.other()).go().done();
+    let second = stage.next(&write_it(stage, "two")).by(stage.who.other());
+    let second = second.env("REJOIN_CONFIG", &generous(stage)).go().done();
     assert!(!file(stage).exists(), "{second}");
 }
 
@@ -78,7 +94,7 @@ fn a_wider_level_must_be_named(stage: &Stage) {
     let session = stage.first("first MARK-one").with(["--permissions", "read"]).go().done().session();
     let second = stage.next(&write_it(stage, "two")).with(["--permissions", "edit"]).go().done();
     second.resumed(&session, 0);
-    assert_eq!(std::fs::read_to_string(file(stage)).unwrap(), "written\n");
+    assert_eq!(fs::read_to_string(file(stage)).unwrap(), "written\n");
 }
 
 fn flags_about_permissions_are_refused(stage: &Stage) {
@@ -113,7 +129,7 @@ fn as_the_agent_is_configured(stage: &Stage) {
 fn the_users_own_settings_are_left_alone(stage: &Stage) {
     let settings = || {
         let files = [".codex/config.toml", ".claude/settings.json", ".claude/settings.local.json"];
-        files.map(|file| std::fs::read_to_string(stage.lab.home().join(file)).ok())
+        files.map(|file| fs::read_to_string(stage.lab.home().join(file)).ok())
     };
     let before = settings();
     for (at, level) in ["read", "edit", "full"].into_iter().enumerate() {

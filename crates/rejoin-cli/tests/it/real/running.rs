@@ -10,8 +10,9 @@ use rejoin_testkit::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::files::files_with;
 use super::processes::{PATIENCE, eventually};
-use super::stage::{Stage, files_with};
+use super::stage::Stage;
 use super::turn::Turn;
 
 /// A `rejoin run` that has begun. If the test fails it is killed.

@@ -1,9 +1,9 @@
 //! Where a scenario plays: a laboratory with both real agents, and one of them in the leading part.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use rejoin_testkit::{Lab, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::files::files_below;
 use super::processes::{alive_in, eventually};
-use super::running::Running;
-use super::turn::Turn;
+use super::run::Run;
 
 /// The agent in the leading part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,14 +66,7 @@ impl Stage {
 
     /// A turn with nothing but a prompt.
     pub(super) fn run(&self, prompt: &str) -> Run<'_> {
-        Run {
-            stage: self,
-            args: Vec::new(),
-            prompt: prompt.to_owned(),
-            dir: self.lab.project(),
-            env: Vec::new(),
-            for_the_agent: Vec::new(),
-        }
+        Run::new(self, prompt)
     }
 
     /// Any command of rejoin, in the project.
@@ -191,101 +184,4 @@ impl Stage {
         fs::create_dir_all(&cache).expect("a cache");
         fs::write(&file, probes).expect("the probes");
     }
-}
-
-/// One `rejoin run`, described step by step.
-pub(super) struct Run<'a> {
-    stage: &'a Stage,
-    args: Vec<OsString>,
-    prompt: String,
-    dir: PathBuf,
-    env: Vec<(&'static str, String)>,
-    for_the_agent: Vec<&'static str>,
-}
-
-impl<'a> Run<'a> {
-    pub(super) fn with<const N: usize>(mut self, args: [&str; N]) -> Self {
-        self.args.extend(args.map(OsString::from));
-        self
-    }
-
-    /// By this agent.
-    pub(super) fn by(self, who: Who) -> Self {
-        self.with(["-a", who.name()])
-    }
-
-    /// With the user standing there.
-    pub(super) fn from(mut self, dir: impl AsRef<Path>) -> Self {
-        dir.as_ref().clone_into(&mut self.dir);
-        self
-    }
-
-    pub(super) fn env(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.env.push((name, value.into()));
-        self
-    }
-
-    /// With an argument for the agent itself.
-    pub(super) fn for_the_agent(mut self, arg: &'static str) -> Self {
-        self.for_the_agent.push(arg);
-        self
-    }
-
-    fn command(&self) -> Command {
-        let mut command = self.stage.rejoin();
-        command.arg("run").args(&self.args).current_dir(&self.dir);
-        if !self.for_the_agent.is_empty() {
-            command.arg("--").args(&self.for_the_agent);
-        }
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        command
-    }
-
-    /// Runs it as it is described, the prompt on standard input.
-    pub(super) fn plainly(self) -> Outcome {
-        self.stage.lab.run(&mut self.command(), &self.prompt)
-    }
-
-    /// Runs it with the event stream, and looks it up in the journal.
-    #[track_caller]
-    pub(super) fn go(self) -> Turn {
-        let before = self.stage.lab.model().calls().len();
-        let stage = self.stage;
-        let outcome = self.with(["-o", "stream-json"]).plainly();
-        Turn::read(stage, before, &outcome)
-    }
-
-    /// Begins it, with the event stream.
-    #[track_caller]
-    pub(super) fn start(self) -> Running<'a> {
-        let before = self.stage.lab.model().calls().len();
-        let (stage, prompt) = (self.stage, self.prompt.clone());
-        let mut command = self.with(["-o", "stream-json"]).command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::start(stage, before, &mut command, &prompt)
-    }
-}
-
-/// All files below a directory, however deep.
-pub(super) fn files_below(dir: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
-    let mut files = Vec::new();
-    for entry in entries.flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files.extend(files_below(&entry.path())),
-            _ => files.push(entry.path()),
-        }
-    }
-    files.sort();
-    files
-}
-
-/// The files below a directory that hold this text.
-pub(super) fn files_with(dir: &Path, text: &str) -> Vec<String> {
-    let holds = |file: &Path| {
-        let bytes = fs::read(file).unwrap_or_default();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    };
-    let files = files_below(dir).into_iter().filter(|file| holds(file));
-    files.map(|file| file.display().to_string()).collect()
 }

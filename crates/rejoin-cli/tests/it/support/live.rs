@@ -60,6 +60,17 @@ impl<'a> Live<'a> {
         }
     }
 
+    /// Waits until Ctrl-C is taken notice of.
+    #[track_caller]
+    pub(crate) fn listens(&self) {
+        let bit = 1_u64 << (Signal::INT.as_raw() - 1);
+        eventually("a handler of signals", || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            (u64::from_str_radix(caught.trim(), 16).ok()? & bit != 0).then_some(())
+        });
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

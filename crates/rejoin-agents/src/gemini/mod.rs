@@ -1,0 +1,110 @@
+//! Gemini CLI: the command `gemini`.
+
+mod driver;
+mod ephemeral;
+mod failure;
+mod launch;
+mod limits;
+mod mentions;
+mod prompt;
+mod settings;
+mod store;
+mod trust;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
+
+use crate::session_id::lower_case_uuid;
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+
+/// The agent's name.
+const NAME: &str = "gemini";
+/// Stands among the flags of an installation that can print events, which its help tells as one of
+/// the choices of `--output-format`.
+const STREAM_JSON: &str = "stream-json";
+
+/// Gemini CLI.
+pub(crate) struct Gemini;
+
+impl Definition for Gemini {
+    fn agent(&self) -> Agent {
+        Agent::named(NAME)
+    }
+
+    fn title(&self) -> &'static str {
+        "Gemini CLI"
+    }
+
+    fn command(&self) -> &'static str {
+        NAME
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "npm install -g @google/gemini-cli"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[&["--version"], &["--help"]]
+    }
+
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
+        let mut flags = help::flags_of(answers.get(1));
+        let text =
+            answers.get(1).filter(|answer| answer.answered).map_or("", |answer| answer.stdout.as_str());
+        if text.contains(r#""stream-json""#) {
+            flags.insert(STREAM_JSON.to_owned());
+        }
+        Capabilities {
+            // "Gemini CLI - Defaults to interactive mode. …"
+            product: text.lines().find_map(|line| line.split_once(" - ")).map_or("", |it| it.0).to_owned(),
+            version: help::version_line(answers.first()).map(str::to_owned),
+            resume: flags.contains("--resume"),
+            fork: flags.contains("--session-file"),
+            // Another home is a variable, which no help tells of; whoever has this flag has it.
+            ephemeral: flags.contains("--session-id"),
+            choose_id: flags.contains("--session-id"),
+            ask: false,
+            flags,
+        }
+    }
+
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let home = |name| env(name).filter(|dir| !dir.is_empty());
+        home("GEMINI_CLI_HOME").or_else(|| home("HOME")).map(|home| Path::new(&home).join(".gemini"))
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        nesting::MARKERS
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        lower_case_uuid(self.agent(), text)
+    }
+
+    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
+        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
+    }
+
+    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
+        false
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        launch::launch(request)
+    }
+
+    fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
+        store::find(store, dir, session)
+    }
+
+    fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {
+        store::witness(found, session)
+    }
+
+    fn tidy(&self, store: &Path, dir: &Path, session: &SessionId) {
+        store::tidy(store, dir, session);
+    }
+}

@@ -1,0 +1,220 @@
+//! How a turn of Pi is launched.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use rejoin_core::{Agent, Permissions};
+
+use super::driver::{PiDriver, Run};
+use super::prompt::{self, NO_TEMPLATES};
+use super::store::{project_settings, settings_in};
+use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::{Launch, Refusal, Request, checks};
+
+const NAME: &str = "pi";
+/// All that exists for Pi at the level `read`.
+const READING_TOOLS: &str = "read,grep,find,ls";
+
+pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refusal> {
+    let capabilities = request.capabilities;
+    let session = request.composed.session();
+    checks::prompt(request.composed.prompt())?;
+    let extra_args = long_names(request.extra_args);
+    check_extra_args(&extra_args, request.permissions)?;
+
+    // Pi knows no --flag=value.
+    let mut args: Vec<OsString> = ["--mode", "json"].map(OsString::from).to_vec();
+    if request.ephemeral {
+        if !capabilities.ephemeral {
+            return Err(missing("--no-session", "cannot run without storing the session"));
+        }
+        if session.is_some() {
+            // Pi accepts both flags, and remembers nothing.
+            return Err(Refusal::Unsupported("pi cannot resume a session without adding to it".into()));
+        }
+        args.push("--no-session".into());
+    }
+    if let Some(session) = session {
+        if !capabilities.resume {
+            return Err(missing("--session", "cannot resume a session"));
+        }
+        args.extend(["--session", session.as_str()].map(OsString::from));
+    }
+    if let Some(model) = request.model {
+        args.extend(["--model", checks::model(model)?].map(OsString::from));
+    }
+    for (flag, text) in
+        [("--system-prompt", request.system_prompt), ("--append-system-prompt", request.append_system_prompt)]
+    {
+        if let Some(text) = text {
+            if !capabilities.has(flag) {
+                return Err(missing(flag, "takes no instructions by argument"));
+            }
+            args.extend([flag.into(), no_path(checks::instructions(text)?)]);
+        }
+    }
+    permissions(&request, &mut args)?;
+
+    let written = prompt::written(request.composed.prompt(), &request);
+    if written.no_templates {
+        args.push(NO_TEMPLATES.into());
+    }
+    // The user's arguments come last: a flag of theirs that lacks its value is refused by Pi, and
+    // swallows none of ours.
+    args.extend(extra_args.iter().map(OsString::from));
+
+    let resumed = session.is_some();
+    let run = Run { prompt: input(&written.text, resumed), resumed, stores: !request.ephemeral };
+    let driver = Box::new(PiDriver::new(run, agent, request.ids));
+    Ok(Launch {
+        // Without it Pi installs missing packages when it starts, those a project names included.
+        env: vec![("PI_OFFLINE".into(), "1".into())],
+        warnings: written.warning.into_iter().collect(),
+        ..Launch::new(args, driver)
+    })
+}
+
+/// What is written to Pi. A session of another directory makes it ask whether to copy it, and take
+/// the first line for the answer: an empty one is a no, and is cut off everywhere else.
+fn input(prompt: &str, resumed: bool) -> Vec<u8> {
+    let first = if resumed { "\n" } else { "" };
+    format!("{first}{prompt}").into_bytes()
+}
+
+/// Instructions that are the name of a file would be replaced by what it holds.
+fn no_path(text: &str) -> OsString {
+    if text.contains('\n') { text.into() } else { format!("{text}\n").into() }
+}
+
+fn permissions(request: &Request<'_>, args: &mut Vec<OsString>) -> Result<(), Refusal> {
+    match request.permissions {
+        Permissions::Agent | Permissions::Full => Ok(()),
+        Permissions::Read => {
+            // --offline stands for the variable that is set for every run.
+            for flag in ["--tools", "--no-extensions", "--offline"] {
+                if !request.capabilities.has(flag) {
+                    return Err(Refusal::Permissions(format!(
+                        "this pi has no {flag}, so the level \"read\" cannot be enforced; update pi or choose another \
+                         level"
+                    )));
+                }
+            }
+            // Newer ones can leave out what a project brings along, and servers of the user's.
+            let leaves_out = |flag: &&str| request.capabilities.has(flag);
+            args.extend(["--no-approve", "--no-mcp"].iter().filter(|flag| leaves_out(flag)).map(OsString::from));
+            let settings = project_settings(request.dir);
+            if !request.capabilities.has("--no-approve") && names_a_program(&settings) {
+                return Err(Refusal::Permissions(format!(
+                    "the level \"read\" cannot be enforced here: {} names a program (npmCommand) that pi runs, or \
+                     cannot be read; have a look at it, or choose another level",
+                    settings.display()
+                )));
+            }
+            args.extend(["--tools", READING_TOOLS, "--no-extensions"].map(OsString::from));
+            Ok(())
+        }
+        Permissions::Edit => Err(Refusal::Permissions(
+            "the level \"edit\" cannot be enforced: a pi that may write files may write them anywhere, not only in \
+             the project; choose read, full or agent"
+                .into(),
+        )),
+    }
+}
+
+/// Whether settings make Pi run a program whenever it looks for the user's packages.
+fn names_a_program(settings: &Path) -> bool {
+    match settings_in(settings) {
+        Some(settings) => settings.get("npmCommand").is_some(),
+        None => settings.exists(),
+    }
+}
+
+fn missing(flag: &str, what: &str) -> Refusal {
+    Refusal::Unsupported(format!("this pi {what} (its help has no {flag}); update pi"))
+}
+
+/// Short flags of Pi; they have one letter or more and are never put together.
+const SHORT: &[(&str, &str)] = &[
+    ("-a", "--approve"),
+    ("-c", "--continue"),
+    ("-e", "--extension"),
+    ("-h", "--help"),
+    ("-n", "--name"),
+    ("-na", "--no-approve"),
+    ("-nbt", "--no-builtin-tools"),
+    ("-nc", "--no-context-files"),
+    ("-ne", "--no-extensions"),
+    ("-np", "--no-prompt-templates"),
+    ("-ns", "--no-skills"),
+    ("-nt", "--no-tools"),
+    ("-p", "--print"),
+    ("-r", "--resume"),
+    ("-t", "--tools"),
+    ("-v", "--version"),
+    ("-xt", "--exclude-tools"),
+];
+
+fn long_names(args: &[String]) -> Vec<String> {
+    let long =
+        |arg: &String| SHORT.iter().find(|(short, _)| short == arg).map(|(_, long)| (*long).to_owned());
+    args.iter().map(|arg| long(arg).unwrap_or_else(|| arg.clone())).collect()
+}
+
+const SYNTAX: Syntax = Syntax {
+    switches: &[
+        "--no-context-files",
+        "--no-extensions",
+        "--no-mcp",
+        "--no-prompt-templates",
+        "--no-skills",
+        "--no-themes",
+        "--offline",
+        "--verbose",
+    ],
+    short_with_value: &[],
+};
+/// Parts of names that are about permissions, whatever a version calls them in full.
+const PERMISSIONS: &[&str] =
+    &["tools", "permission", "approv", "dangerous", "sandbox", "yolo", "trust", "allow"];
+/// Parts of names that are about sessions, directories and formats.
+const RESERVED: &[&str] = &[
+    "session",
+    "--continue",
+    "--resume",
+    "--fork",
+    "--mode",
+    "--print",
+    "--export",
+    "--list-models",
+    "--help",
+    "--version",
+    "--cwd",
+];
+
+fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    if let Some(file) = args.iter().find(|arg| arg.starts_with('@')) {
+        return Err(Refusal::Unsupported(format!(
+            "{file:?} in the arguments for pi would be read as a file to be put into the prompt; name the file in the \
+             prompt instead"
+        )));
+    }
+    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
+        let part = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let widens = level == Permissions::Read && name == "--extension";
+        if part(PERMISSIONS) || widens {
+            return Err(permission_flag(NAME, name));
+        }
+        // --models, a list to choose from, is none of them.
+        if part(RESERVED) && name != "--models" {
+            return Err(reserved_flag(NAME, name));
+        }
+        if name == "--api-key" {
+            return Err(Refusal::Unsupported(
+                "--api-key is not passed on to pi: everybody on this machine could read it; set the variable of your \
+                 provider or use /login in pi"
+                    .into(),
+            ));
+        }
+        Ok(())
+    })
+}

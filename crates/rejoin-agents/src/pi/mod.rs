@@ -1,0 +1,111 @@
+//! Pi coding agent: the command `pi`.
+
+mod driver;
+mod failure;
+mod launch;
+mod messages;
+mod prompt;
+mod store;
+mod wire;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{Agent, InvalidSessionId, SessionId};
+
+use crate::session_id::lower_case_uuid;
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+
+/// Pi coding agent.
+pub(crate) struct Pi;
+
+impl Definition for Pi {
+    fn agent(&self) -> Agent {
+        Agent::named("pi")
+    }
+
+    fn title(&self) -> &'static str {
+        "Pi"
+    }
+
+    fn command(&self) -> &'static str {
+        "pi"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "npm install -g @earendil-works/pi-coding-agent"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[&["--version"], &["--help"]]
+    }
+
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
+        let [version, about] = [0, 1].map(|at| answers.get(at).map(wherever));
+        let version = help::version_line(version.as_ref());
+        let flags = help::flags_of(about.as_ref());
+        // "pi - AI coding assistant with read, bash, edit, write tools"
+        let product = help::version_line(about.as_ref()).filter(|line| line.starts_with("pi - "));
+        // Other programs have this name, too.
+        let is_pi = product.is_some() && flags.contains("--mode");
+        if !is_pi {
+            return Capabilities { version: version.map(str::to_owned), ..Capabilities::default() };
+        }
+        Capabilities {
+            product: product.and_then(|line| line.split(" with ").next()).unwrap_or_default().to_owned(),
+            version: version.map(str::to_owned),
+            resume: flags.contains("--session"),
+            fork: flags.contains("--fork"),
+            ephemeral: flags.contains("--no-session"),
+            choose_id: false,
+            ask: false,
+            flags,
+        }
+    }
+
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let home = env("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let named = |name: &str| {
+            let path = env(name).filter(|path| !path.is_empty())?;
+            let at_home =
+                path.to_str().and_then(|path| store::expanded(path, || home.clone().unwrap_or_default()));
+            Some(at_home.unwrap_or_else(|| path.into()))
+        };
+        named("PI_CODING_AGENT_SESSION_DIR")
+            .or_else(|| named("PI_CODING_AGENT_DIR"))
+            .or_else(|| home.as_ref().map(|home| home.join(".pi/agent")))
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        nesting::MARKERS
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        lower_case_uuid(self.agent(), text)
+    }
+
+    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
+        None
+    }
+
+    fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
+        capabilities.has("--append-system-prompt")
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        launch::launch(request, self.agent())
+    }
+
+    fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
+        store::find(store, dir, session)
+    }
+}
+
+/// Without a terminal Pi answers on standard error.
+fn wherever(answer: &ProbeAnswer) -> ProbeAnswer {
+    let mut answer = answer.clone();
+    if answer.stdout.trim().is_empty() {
+        std::mem::swap(&mut answer.stdout, &mut answer.stderr);
+    }
+    answer
+}

@@ -1,0 +1,139 @@
+//! Where Pi keeps its sessions: one file each, in a directory named after the project's, or all of
+//! them in one directory that the user named.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use rejoin_core::SessionId;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Found;
+
+/// Looks for the file of a session that was run in `dir`. The store is Pi's own directory, or one
+/// for sessions alone.
+pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
+    let place = if is_own_directory(store) {
+        configured(store, dir).unwrap_or_else(|| store.join("sessions").join(mangled(dir)))
+    } else {
+        store.to_owned()
+    };
+    match in_place(&place, dir, session) {
+        Ok(Some(file)) => Found::At(file),
+        Ok(None) => Found::Nowhere,
+        Err(_) => Found::CannotTell,
+    }
+}
+
+/// Whether this is Pi's own directory: it puts its logins there as soon as it is started.
+pub(super) fn is_own_directory(store: &Path) -> bool {
+    ["auth.json", "settings.json", "sessions"].iter().any(|name| store.join(name).exists())
+}
+
+/// The directory for sessions that the project's settings name, or else the user's.
+fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
+    let named = |settings: Value| {
+        settings.get("sessionDir").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
+    };
+    let settings = [project_settings(dir), store.join("settings.json")];
+    let name = settings.iter().find_map(|file| settings_in(file).and_then(named))?;
+    let home = || std::env::home_dir().unwrap_or_default();
+    Some(expanded(&name, home).unwrap_or_else(|| dir.join(&name)))
+}
+
+/// Where a project has settings of its own.
+pub(super) fn project_settings(dir: &Path) -> PathBuf {
+    dir.join(".pi/settings.json")
+}
+
+/// What stands in a file of settings; one that cannot be read says nothing.
+pub(super) fn settings_in(file: &Path) -> Option<Value> {
+    const LONGEST: u64 = 4 << 20;
+    let mut text = String::new();
+    File::open(file).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// A path that begins at home, as Pi reads it.
+pub(super) fn expanded(path: &str, home: impl Fn() -> PathBuf) -> Option<PathBuf> {
+    let rest = path.strip_prefix('~')?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(home().join(rest)),
+        None => rest.is_empty().then(home),
+    }
+}
+
+/// The name Pi gives to the directory of a project.
+fn mangled(dir: &Path) -> String {
+    let name = dir.to_string_lossy();
+    let name = name.strip_prefix(['/', '\\']).unwrap_or(&name);
+    format!("--{}--", name.replace(['/', '\\', ':'], "-"))
+}
+
+fn in_place(place: &Path, dir: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
+    let end = format!("_{session}.jsonl");
+    let entries = match fs::read_dir(place) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().ends_with(&end) && is_it(&entry.path(), dir, session)? {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
+}
+
+#[derive(Deserialize)]
+struct Header {
+    #[serde(rename = "type")]
+    kind: String,
+    id: String,
+    cwd: Option<String>,
+}
+
+/// Whether the file holds this session, begun in this directory (Pi would go to another one
+/// without a word), and a prompt.
+fn is_it(file: &Path, dir: &Path, session: &SessionId) -> io::Result<bool> {
+    const BEGINNING: u64 = 1 << 20;
+    const PROMPT: &[u8] = br#""role":"user""#;
+    let mut beginning = Vec::new();
+    File::open(file)?.take(BEGINNING).read_to_end(&mut beginning)?;
+    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Ok(header) = serde_json::from_slice::<Header>(first) else {
+        return Ok(false);
+    };
+    let ours = header.kind == "session" && header.id == session.as_str();
+    let here = header.cwd.is_none_or(|cwd| Path::new(&cwd) == dir);
+    // So much without a prompt is not what an unused session looks like.
+    let long = beginning.len() as u64 == BEGINNING;
+    Ok(ours && here && (long || memmem::find(&beginning, PROMPT).is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_projects_are_mangled_as_pi_does() {
+        assert_eq!(mangled(Path::new("/home/me/my_app.v2")), "--home-me-my_app.v2--");
+        assert_eq!(mangled(Path::new("/a:b/é")), "--a-b-é--");
+        assert_eq!(mangled(Path::new("/")), "----");
+    }
+
+    #[test]
+    fn a_path_may_begin_at_home() {
+        let home = || PathBuf::from("/h");
+        assert_eq!(expanded("~", home), Some("/h".into()));
+        assert_eq!(expanded("~/x/y", home), Some("/h/x/y".into()));
+        for plain in ["/x", "x", "~you/x", ""] {
+            assert_eq!(expanded(plain, home), None, "{plain}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+use std::fmt::Write as _;
+
+use rejoin::{Checkup, Finding};
+
+use crate::cli::DoctorArgs;
+use crate::{exit, style};
+
+/// `rejoin doctor`
+pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<i32> {
+    let checkups = super::open()?.doctor(args.turn);
+    if args.json {
+        super::print(&(serde_json::to_string_pretty(&checkups)? + "\n"))?;
+    } else {
+        super::print(&checkups.iter().map(paragraph).collect::<String>())?;
+        if !args.turn {
+            style::talk(
+                "no turn was spent; `rejoin doctor --turn` proves the memory of each agent with two tiny ones",
+            );
+        }
+    }
+    let broken = checkups.iter().any(|checkup| checkup.worst() == Finding::Broken);
+    Ok(if broken { exit::AGENT_FAILED } else { exit::DONE })
+}
+
+fn mark(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Fine => "✓",
+        Finding::Note => "!",
+        Finding::Broken => "✗",
+    }
+}
+
+fn paragraph(checkup: &Checkup) -> String {
+    let mut out = format!("{} {} ({})\n", mark(checkup.worst()), checkup.title, checkup.agent);
+    for check in &checkup.checks {
+        let _ =
+            writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, rejoin::printable(&check.text));
+        if !check.next.is_empty() {
+            let _ = writeln!(out, "               → {}", check.next);
+        }
+    }
+    out.push('\n');
+    out
+}
