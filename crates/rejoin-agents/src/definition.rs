@@ -142,6 +142,8 @@ pub struct Request<'a> {
     pub dir: &'a Path,
     /// Where the agent keeps its sessions.
     pub store: Option<&'a Path>,
+    /// The environment the agent will run in.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// A private directory of rejoin's own for this agent's files; it need not exist yet.
     pub own_dir: &'a Path,
     /// Somebody is there to answer questions.

@@ -14,6 +14,7 @@ mod extra_args;
 mod help;
 mod loose;
 mod nesting;
+mod opencode;
 mod registry;
 mod session_id;
 mod surrogates;

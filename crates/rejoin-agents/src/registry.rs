@@ -4,10 +4,11 @@ use crate::Definition;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::demo::{DEMO, DEMO2};
+use crate::opencode::OpenCode;
 
 /// Every agent this version knows, in the order they are shown and tried.
 pub fn registry() -> &'static [&'static dyn Definition] {
-    static AGENTS: [&dyn Definition; 4] = [&Claude, &Codex, &DEMO, &DEMO2];
+    static AGENTS: [&dyn Definition; 5] = [&Claude, &Codex, &OpenCode, &DEMO, &DEMO2];
     &AGENTS
 }
 

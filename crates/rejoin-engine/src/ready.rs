@@ -74,6 +74,7 @@ impl Ready {
             ephemeral,
             dir: &scene.dir,
             store: scene.store.as_deref(),
+            env: &|name| engine.variable(&order.setup.env, name),
             own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
             can_ask,
             total_before,
