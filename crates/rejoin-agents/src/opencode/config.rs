@@ -6,9 +6,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::jsonc;
+use crate::Refusal;
+
+/// Holds configuration that wins over all files.
+const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
 /// Nobody's configuration is longer.
 const LONGEST: u64 = 4 << 20;
@@ -21,17 +25,21 @@ pub(super) struct Config {
     parts: Vec<Value>,
     /// The model that was last chosen in its terminal.
     recent: bool,
+    /// There are plugins or tools, which are code.
+    code: bool,
 }
 
 impl Config {
     pub(super) fn read(env: Env<'_>, dir: &Path) -> Self {
-        let mut parts: Vec<Value> = files(env, dir).iter().filter_map(|file| read(file)).collect();
+        let places = Places::of(env, dir);
+        let code = places.folders.iter().any(|place| has_code(place));
+        let mut parts: Vec<Value> = places.files.iter().filter_map(|file| read(file)).collect();
         parts.extend(content(env).and_then(|text| jsonc::read(&text)));
         let recent =
             home(env, "XDG_STATE_HOME", ".local/state").and_then(|state| read(&state.join("model.json")));
         let recent =
             recent.and_then(|state| Some(!state.get("recent")?.as_array()?.is_empty())).unwrap_or(false);
-        Self { parts, recent }
+        Self { parts, recent, code }
     }
 
     /// Whether the user chose a model, or at least a provider: its own service is used only if
@@ -51,6 +59,13 @@ impl Config {
             })
     }
 
+    /// Whether code of the user's or the project's own runs inside of OpenCode.
+    pub(super) fn runs_code(&self) -> bool {
+        let plugins =
+            |part: &Value| part.get("plugin").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        self.code || self.parts.iter().any(plugins)
+    }
+
     /// The servers it would start.
     pub(super) fn servers(&self) -> Vec<&str> {
         let servers = self.parts.iter().filter_map(|part| part.get("mcp")?.as_object());
@@ -61,9 +76,34 @@ impl Config {
     }
 }
 
+/// The variable that puts `ours` over all of the user's configuration, for this run only.
+pub(super) fn over(env: Env<'_>, ours: Value) -> Result<(String, String), Refusal> {
+    let mut all = match content(env) {
+        None => json!({}),
+        Some(text) => jsonc::read(&text).filter(Value::is_object).ok_or_else(|| {
+            let words = format!("{CONTENT} in the environment is no JSON object: correct or unset it");
+            Refusal::Unsupported(words)
+        })?,
+    };
+    merge(&mut all, ours);
+    Ok((CONTENT.to_owned(), all.to_string()))
+}
+
+/// Puts `ours` over `theirs`, object by object.
+pub(super) fn merge(theirs: &mut Value, ours: Value) {
+    match (theirs, ours) {
+        (Value::Object(theirs), Value::Object(ours)) => {
+            for (key, value) in ours {
+                merge(theirs.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (theirs, ours) => *theirs = ours,
+    }
+}
+
 /// What the user gave by environment variable.
-pub(super) fn content(env: Env<'_>) -> Option<String> {
-    env("OPENCODE_CONFIG_CONTENT").and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty())
+fn content(env: Env<'_>) -> Option<String> {
+    env(CONTENT).and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty())
 }
 
 fn set(env: Env<'_>, name: &str) -> Option<PathBuf> {
@@ -75,35 +115,48 @@ fn home(env: Env<'_>, name: &str, below_home: &str) -> Option<PathBuf> {
     base.map(|base| base.join("opencode"))
 }
 
-/// The files in the order in which they are put together.
-fn files(env: Env<'_>, dir: &Path) -> Vec<PathBuf> {
-    const NAMES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
-    let mut files = Vec::new();
-    let in_dir = |dir: &Path| NAMES.map(|name| dir.join(name));
-    if let Some(config) = home(env, "XDG_CONFIG_HOME", ".config") {
-        files.push(config.join("config.json"));
-        files.extend(in_dir(&config));
-    }
-    files.extend(set(env, "OPENCODE_CONFIG"));
-    let switched_off = |name: &str| env(name).is_some_and(|value| value == "1" || value == "true");
-    if !switched_off("OPENCODE_DISABLE_PROJECT_CONFIG") {
-        let mut places = Vec::new();
-        for place in dir.ancestors() {
-            places.push(place);
-            if place.join(".git").exists() {
-                break;
-            }
+/// Where configuration may lie.
+struct Places {
+    /// In the order in which they are put together.
+    files: Vec<PathBuf>,
+    /// Where plugins and tools may lie as well.
+    folders: Vec<PathBuf>,
+}
+
+impl Places {
+    fn of(env: Env<'_>, dir: &Path) -> Self {
+        let in_dir = |dir: &Path| ["opencode.json", "opencode.jsonc"].map(|name| dir.join(name));
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        if let Some(config) = home(env, "XDG_CONFIG_HOME", ".config") {
+            files.push(config.join("config.json"));
+            files.extend(in_dir(&config));
+            folders.push(config);
         }
-        places.reverse();
-        files.extend(places.iter().flat_map(|place| in_dir(place)));
-        files.extend(places.iter().flat_map(|place| in_dir(&place.join(".opencode"))));
+        files.extend(set(env, "OPENCODE_CONFIG"));
+        let switched_off = |name: &str| env(name).is_some_and(|value| value == "1" || value == "true");
+        let mut hidden = Vec::new();
+        if !switched_off("OPENCODE_DISABLE_PROJECT_CONFIG") {
+            let root = dir.ancestors().position(|place| place.join(".git").exists());
+            let mut places: Vec<&Path> =
+                dir.ancestors().take(root.map_or(usize::MAX, |root| root + 1)).collect();
+            places.reverse();
+            files.extend(places.iter().flat_map(|place| in_dir(place)));
+            hidden.extend(places.iter().map(|place| place.join(".opencode")));
+        }
+        hidden.extend(set(env, "HOME").map(|home| home.join(".opencode")));
+        hidden.extend(set(env, "OPENCODE_CONFIG_DIR"));
+        files.extend(hidden.iter().flat_map(|place| in_dir(place)));
+        folders.extend(hidden);
+        // What the administrator of the machine says.
+        files.extend(in_dir(Path::new("/etc/opencode")));
+        files.extend(in_dir(Path::new("/Library/Application Support/opencode")));
+        Self { files, folders }
     }
-    let more = [set(env, "HOME").map(|home| home.join(".opencode")), set(env, "OPENCODE_CONFIG_DIR")];
-    files.extend(more.into_iter().flatten().flat_map(|place| in_dir(&place)));
-    // What the administrator of the machine says.
-    files.extend(in_dir(Path::new("/etc/opencode")));
-    files.extend(in_dir(Path::new("/Library/Application Support/opencode")));
-    files
+}
+
+fn has_code(folder: &Path) -> bool {
+    let filled = |name: &str| folder.join(name).read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    ["plugin", "plugins", "tool", "tools"].into_iter().any(filled)
 }
 
 /// What cannot be read says nothing.

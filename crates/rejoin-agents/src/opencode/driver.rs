@@ -102,7 +102,10 @@ impl OpenCodeDriver {
             return false;
         };
         match kind {
-            "step_start" => self.last_text = None,
+            "step_start" => {
+                self.last_text = None;
+                self.finish.clear();
+            }
             "text" => self.text(part, out),
             "reasoning" => {
                 let message = self.current(part.message.as_str()).id;
@@ -171,7 +174,7 @@ impl OpenCodeDriver {
     }
 
     fn step_finished(&mut self, part: &Part<'_>, out: &mut Vec<Step>) {
-        self.finish = part.reason.as_str().to_owned();
+        part.reason.as_str().clone_into(&mut self.finish);
         if let Some(usage) = part.usage() {
             self.usage += usage;
         }

@@ -160,9 +160,9 @@ pub(super) fn last_words(stderr: &str) -> Option<&str> {
 
 /// What it asked leave for and was refused: "permission requested: bash (echo x); auto-rejecting".
 pub(super) fn refused(line: &str) -> Option<String> {
+    const LONGEST: usize = 200;
     let (_, rest) = line.split_once("permission requested: ")?;
     let what = rest.split_once("; auto-rejecting")?.0;
-    const LONGEST: usize = 200;
     Some(what.chars().filter(|c| !c.is_control()).take(LONGEST).collect())
 }
 

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use rejoin_core::{Permissions, SessionId};
 use serde::Deserialize;
+use serde_json::json;
 
-use super::config::Config;
+use super::config::{self, Config};
 use super::driver::{OpenCodeDriver, Run};
 use super::{id, permissions};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
@@ -40,8 +41,8 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     }
     let Some(dir) = request.dir.to_str() else {
         return Err(Refusal::Unsupported(format!(
-            "opencode cannot work in {:?}: the name of the directory is no UTF-8",
-            request.dir
+            "opencode cannot work in {}: the name of the directory is no UTF-8",
+            request.dir.display()
         )));
     };
     let model = request.model.map(named_model).transpose()?;
@@ -79,10 +80,13 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     }
 
     let mut env = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned())];
+    let mut over = json!({});
     if request.ephemeral {
         env.push(("OPENCODE_DB".into(), ":memory:".into()));
+        // It keeps copies of the project's files besides.
+        config::merge(&mut over, json!({ "snapshot": false }));
     }
-    let mut profile = None;
+    let (mut profile, mut warnings) = (None, Vec::new());
     match request.permissions {
         Permissions::Agent => {}
         Permissions::Full if capabilities.has("--auto") => push("--auto".into()),
@@ -93,14 +97,24 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         Permissions::Read | Permissions::Edit => {
             keeps_rules(capabilities, request.permissions)?;
             let edits = request.permissions == Permissions::Edit;
-            let limits = permissions::limits(edits, &mark, &config, request.env)?;
-            env.extend(limits.env);
+            let limits = permissions::limits(edits, &mark, &config);
+            env.push(limits.env);
+            config::merge(&mut over, limits.config);
             push(format!("--agent={}", limits.profile));
             if capabilities.has("--pure") {
                 push("--pure".into());
             }
             profile = Some(limits.profile);
+            if config.runs_code() {
+                warnings.push(
+                    "the plugins and tools in OpenCode's configuration are code that no level limits"
+                        .to_owned(),
+                );
+            }
         }
+    }
+    if over != json!({}) {
+        env.push(config::over(request.env, over)?);
     }
 
     let run = Run {
@@ -113,7 +127,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let lookup = (titled && !request.ephemeral && capabilities.has("list --format"))
         .then(|| lookup(capabilities, title, dir.to_owned()));
     let driver = OpenCodeDriver::new(run, request.ids);
-    Ok(Launch { env, lookup, ..Launch::new(args, Box::new(driver)) })
+    Ok(Launch { env, warnings, lookup, ..Launch::new(args, Box::new(driver)) })
 }
 
 fn missing(what: &str, flag: &str) -> Refusal {

@@ -132,7 +132,7 @@ fn flags_of(answer: Option<&ProbeAnswer>, command: &str) -> Option<BTreeSet<Stri
 /// Its version as numbers; one that is no release says nothing.
 fn version_of(capabilities: &Capabilities) -> Option<[u64; 3]> {
     let release = capabilities.version.as_deref()?.trim_start_matches('v').split(['-', '+']).next()?;
-    let mut numbers = release.split('.').map(|number| number.parse::<u64>());
+    let mut numbers = release.split('.').map(str::parse::<u64>);
     let version = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
     numbers.next().is_none().then_some(version)
 }

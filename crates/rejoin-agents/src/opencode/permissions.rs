@@ -7,25 +7,26 @@
 
 use serde_json::{Map, Value, json};
 
-use super::config::{self, Config, Env};
-use crate::Refusal;
+use super::config::Config;
 
 /// What a limited turn needs.
 pub(super) struct Limits {
     /// The profile to run as.
     pub(super) profile: String,
-    /// Environment additions.
-    pub(super) env: Vec<(String, String)>,
+    /// What to put over the user's configuration.
+    pub(super) config: Value,
+    /// The rules that hold for every profile.
+    pub(super) env: (String, String),
 }
 
 /// The limits of a turn that may only look (`edits` false) or also change files of the project.
 /// `mark` makes the profile's name one of its kind.
-pub(super) fn limits(edits: bool, mark: &str, config: &Config, env: Env<'_>) -> Result<Limits, Refusal> {
+pub(super) fn limits(edits: bool, mark: &str, config: &Config) -> Limits {
     let profile = format!("rejoin-{}-{mark}", if edits { "edit" } else { "read" });
     let rules = rules(edits);
     let servers: Map<String, Value> =
         config.servers().into_iter().map(|name| (name.to_owned(), json!({ "enabled": false }))).collect();
-    let ours = json!({
+    let config = json!({
         "agent": { profile.as_str(): {
             "mode": "primary",
             "description": "limited by rejoin",
@@ -38,20 +39,7 @@ pub(super) fn limits(edits: bool, mark: &str, config: &Config, env: Env<'_>) -> 
         // A denied call is told to the model and does not end the turn.
         "experimental": { "continue_loop_on_deny": true },
     });
-    let mut all = match config::content(env) {
-        None => json!({}),
-        Some(text) => super::jsonc::read(&text).filter(Value::is_object).ok_or_else(|| {
-            Refusal::Unsupported(
-                "OPENCODE_CONFIG_CONTENT in the environment is no JSON object: correct or unset it".into(),
-            )
-        })?,
-    };
-    merge(&mut all, ours);
-    let env = vec![
-        ("OPENCODE_CONFIG_CONTENT".to_owned(), all.to_string()),
-        ("OPENCODE_PERMISSION".to_owned(), rules.to_string()),
-    ];
-    Ok(Limits { profile, env })
+    Limits { profile, config, env: ("OPENCODE_PERMISSION".to_owned(), rules.to_string()) }
 }
 
 /// Of several rules that match, the last one counts; their order is that of the alphabet.
@@ -71,6 +59,8 @@ fn rules(edits: bool) -> Value {
         "external_directory": "deny",
         "glob": "allow",
         "grep": "allow",
+        // It tells the model that the tool it wants is not there.
+        "invalid": "allow",
         "list": "allow",
         "lsp": "deny",
         "plan_enter": "deny",
@@ -90,16 +80,4 @@ fn rules(edits: bool) -> Value {
 /// Everything is allowed that the user's rules do not deny outright.
 pub(super) fn everything() -> (String, String) {
     ("OPENCODE_PERMISSION".to_owned(), json!({ "*": "allow" }).to_string())
-}
-
-/// Puts `ours` over `theirs`, object by object.
-fn merge(theirs: &mut Value, ours: Value) {
-    match (theirs, ours) {
-        (Value::Object(theirs), Value::Object(ours)) => {
-            for (key, value) in ours {
-                merge(theirs.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (theirs, ours) => *theirs = ours,
-    }
 }

@@ -5,11 +5,15 @@ use rejoin_agents::{Answer, Exit, Line};
 use rejoin_core::Agent;
 
 use crate::recording::{Recording, ends, names};
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION};
+use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, OPENCODE_SESSION, opencode};
 
 fn asked(agent: usize) -> Asked {
-    let agent = [Agent::Claude, Agent::Codex, Agent::Demo][agent].clone();
-    let session = if agent == Agent::Codex { CODEX_SESSION } else { CLAUDE_SESSION };
+    let agent = [Agent::Claude, Agent::Codex, opencode(), Agent::Demo][agent].clone();
+    let session = match agent.as_str() {
+        "codex" => CODEX_SESSION,
+        "opencode" => OPENCODE_SESSION,
+        _ => CLAUDE_SESSION,
+    };
     Asked { can_ask: true, ..Asked::of(agent).resuming(session) }
 }
 
@@ -28,7 +32,7 @@ fn feed(agent: usize, lines: &[(Vec<u8>, bool)]) {
 
 /// A recorded line with some bytes changed.
 fn mangled() -> impl Strategy<Value = Vec<u8>> {
-    let lines: Vec<String> = ["claude", "codex"]
+    let lines: Vec<String> = ["claude", "codex", "opencode"]
         .into_iter()
         .flat_map(|agent| names(agent).into_iter().map(move |name| Recording::load(agent, &name)))
         .flat_map(|recording| recording.stdout)
@@ -91,6 +95,16 @@ fn shapes() -> impl Strategy<Value = Vec<u8>> {
         "subtype",
         "id",
         "output",
+        "step_start",
+        "step_finish",
+        "sessionID",
+        "part",
+        "state",
+        "reason",
+        "stop",
+        "synthetic",
+        "metadata",
+        "compaction_continue",
     ]);
     let leaf = prop_oneof![
         word.clone().prop_map(|word| format!("{word:?}")),
@@ -119,7 +133,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_driver_panic(
-        agent in 0..3_usize,
+        agent in 0..4_usize,
         lines in prop::collection::vec((prop_oneof![mangled(), shapes(), noise()], any::<bool>()), 0..12),
     ) {
         feed(agent, &lines);

@@ -10,6 +10,7 @@ mod demo;
 mod garbage;
 mod huge;
 mod learned;
+mod opencode;
 mod recording;
 mod refused;
 mod requests;

@@ -17,6 +17,7 @@ use crate::recording::directory;
 
 pub(crate) const CLAUDE_SESSION: &str = "766fde6e-0724-4c4c-bed4-a8c19bfcc35e";
 pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
+pub(crate) const OPENCODE_SESSION: &str = "ses_e1f622e5effeNebwavi3K0Zyvz";
 
 pub(crate) fn definition(agent: &Agent) -> &'static dyn Definition {
     find(agent).unwrap()
@@ -26,8 +27,17 @@ fn answer(stdout: &str) -> ProbeAnswer {
     ProbeAnswer { answered: true, stdout: stdout.to_owned(), stderr: String::new() }
 }
 
-fn help(agent: &str, name: &str) -> ProbeAnswer {
+pub(crate) fn help(agent: &str, name: &str) -> ProbeAnswer {
     answer(&std::fs::read_to_string(directory(agent).join(format!("{name}.help.txt"))).unwrap())
+}
+
+pub(crate) fn opencode() -> Agent {
+    Agent::named("opencode")
+}
+
+/// OpenCode prints its help there.
+pub(crate) fn on_stderr(answer: ProbeAnswer) -> ProbeAnswer {
+    ProbeAnswer { stdout: String::new(), stderr: answer.stdout, ..answer }
 }
 
 /// What the recorded versions say about themselves.
@@ -40,9 +50,14 @@ pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
         let [exec, resume] = ["codex_exec", "codex_exec_resume"].map(|name| help("codex", name));
         definition(&Agent::Codex).learn(&[answer("codex-cli 0.166.0\n"), exec, resume])
     });
+    static OPENCODE: LazyLock<Capabilities> = LazyLock::new(|| {
+        let [run, list] = ["run", "session_list"].map(|name| help("opencode", name)).map(on_stderr);
+        definition(&opencode()).learn(&[answer("1.18.33\n"), run, list])
+    });
     match agent.as_str() {
         "claude" => CLAUDE.clone(),
         "codex" => CODEX.clone(),
+        "opencode" => OPENCODE.clone(),
         _ => definition(agent).learn(&[]),
     }
 }
@@ -75,6 +90,7 @@ pub(crate) struct Asked {
     pub(crate) ephemeral: bool,
     pub(crate) dir: String,
     pub(crate) store: Option<String>,
+    pub(crate) env: Vec<(String, String)>,
     pub(crate) can_ask: bool,
     pub(crate) total_before: Usage,
 }
@@ -83,11 +99,11 @@ impl Asked {
     pub(crate) fn of(agent: Agent) -> Self {
         Self {
             capabilities: capabilities(&agent),
+            model: (agent == opencode()).then(|| "mock/mock-model".to_owned()),
             agent,
             prompt: "hello".into(),
             resume: None,
             new_session: None,
-            model: None,
             permissions: Permissions::Agent,
             system_prompt: None,
             append_system_prompt: None,
@@ -95,6 +111,7 @@ impl Asked {
             ephemeral: false,
             dir: "/home/dev/proj".into(),
             store: Some("/home/dev/.store".into()),
+            env: Vec::new(),
             can_ask: false,
             total_before: Usage::default(),
         }
@@ -106,6 +123,11 @@ impl Asked {
 
     pub(crate) fn codex() -> Self {
         Self::of(Agent::Codex)
+    }
+
+    /// OpenCode, with a model: without one it is refused.
+    pub(crate) fn opencode() -> Self {
+        Self::of(opencode())
     }
 
     pub(crate) fn resuming(mut self, session: &str) -> Self {
@@ -177,6 +199,10 @@ impl Asked {
             ephemeral: self.ephemeral,
             dir: Path::new(&self.dir),
             store: self.store.as_ref().map(Path::new),
+            env: &|name| {
+                let set = self.env.iter().find(|(known, _)| known == name);
+                set.map(|(_, value)| value.into())
+            },
             own_dir: Path::new("/rejoin/agents/own"),
             can_ask: self.can_ask,
             total_before: self.total_before,
