@@ -15,6 +15,8 @@ use crate::{Capabilities, Launch, Lookup, Refusal, Request, checks, loose};
 const NAME: &str = "opencode";
 /// Since then one set of rules governs all tools.
 const RULES_SINCE: [u64; 3] = [1, 1, 1];
+/// What answers every question with yes, in newer and in older versions.
+const ALLOWING: &[&str] = &["--auto", "--dangerously-skip-permissions"];
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let prompt = request.composed.prompt();
@@ -89,11 +91,13 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let (mut profile, mut warnings) = (None, Vec::new());
     match request.permissions {
         Permissions::Agent => {}
-        Permissions::Full if capabilities.has("--auto") => push("--auto".into()),
-        Permissions::Full => {
-            keeps_rules(capabilities, request.permissions)?;
-            env.push(permissions::everything());
-        }
+        Permissions::Full => match ALLOWING.iter().find(|flag| capabilities.has(flag)) {
+            Some(flag) => push((*flag).to_owned()),
+            None => {
+                keeps_rules(capabilities, request.permissions)?;
+                env.push(permissions::everything());
+            }
+        },
         Permissions::Read | Permissions::Edit => {
             keeps_rules(capabilities, request.permissions)?;
             let edits = request.permissions == Permissions::Edit;
@@ -101,9 +105,6 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
             env.push(limits.env);
             config::merge(&mut over, limits.config);
             push(format!("--agent={}", limits.profile));
-            if capabilities.has("--pure") {
-                push("--pure".into());
-            }
             profile = Some(limits.profile);
             if config.runs_code() {
                 warnings.push(
@@ -218,7 +219,7 @@ fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> 
     extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
         let part = |parts: &[&str]| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
         // A profile has rules of its own, and a file may lie anywhere.
-        let widens = limited && (part(&["--agent", "--file", "--no-pure", "--pure"]) || name == "-f");
+        let widens = limited && (part(&["--agent", "--file"]) || name == "-f");
         if part(PERMISSIONS) || widens {
             return Err(permission_flag(NAME, name));
         }

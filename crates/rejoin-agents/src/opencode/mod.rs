@@ -23,7 +23,7 @@ use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Reque
 pub(crate) struct OpenCode;
 
 /// Since then its database may lie in memory.
-const MEMORY_SINCE: [u64; 3] = [1, 2, 0];
+const MEMORY_SINCE: [u64; 3] = [1, 3, 0];
 
 /// What it leaves in the environment of the commands it runs.
 const OWN_MARKERS: [&str; 3] = ["AGENT", "OPENCODE", "OPENCODE_PID"];
@@ -119,14 +119,13 @@ impl Definition for OpenCode {
     }
 }
 
-/// The flags of a command, if the answer is its help: OpenCode prints that to standard error, and
-/// for a word it does not know the help of the whole program.
+/// The flags of a command, if the answer is its help: OpenCode prints that to standard error, some
+/// versions behind their log, and for a word it does not know the help of the whole program.
 fn flags_of(answer: Option<&ProbeAnswer>, command: &str) -> Option<BTreeSet<String>> {
     let answer = answer.filter(|answer| answer.answered)?;
     let begins = format!("opencode {command}");
-    let texts = [&answer.stdout, &answer.stderr];
-    let text = texts.into_iter().find(|text| text.trim_start().starts_with(&begins))?;
-    Some(help::flags(text))
+    let is_help = |text: &&String| text.lines().any(|line| line.starts_with(&begins));
+    [&answer.stdout, &answer.stderr].into_iter().find(is_help).map(|text| help::flags(text))
 }
 
 /// Its version as numbers; one that is no release says nothing.

@@ -48,19 +48,25 @@ impl Database {
         if &head[..16] != b"SQLite format 3\0" {
             return Err(broken("not a database"));
         }
-        if head[56..60] != [0, 0, 0, 1] {
-            return Err(broken("not in UTF-8"));
-        }
         let page_size = match u16::from_be_bytes([head[16], head[17]]) {
             1 => 65536,
             size => usize::from(size),
         };
-        let usable = page_size.saturating_sub(usize::from(head[20]));
-        if page_size < 512 || usable < 480 {
+        if page_size < 512 {
             return Err(broken("odd size of pages"));
         }
         let log = log(path, page_size)?;
-        Ok(Some(Self { file, log, page_size, usable, pages_read: 0 }))
+        let mut database = Self { file, log, page_size, usable: page_size, pages_read: 0 };
+        // The rest of the head counts as it stands in the log: a new database has nothing yet.
+        let first = database.page(1)?;
+        if first[56..60] != [0, 0, 0, 1] {
+            return Err(broken("not in UTF-8"));
+        }
+        database.usable = page_size.saturating_sub(usize::from(first[20]));
+        if database.usable < 480 {
+            return Err(broken("odd size of pages"));
+        }
+        Ok(Some(database))
     }
 
     /// What stands under `key` in an index of `table` whose first column is `column`; an error if

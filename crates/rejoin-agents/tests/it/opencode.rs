@@ -186,7 +186,7 @@ fn arguments_and_environment() {
 #[test]
 fn a_flag_that_is_missing_is_left_out() {
     let mut older = capabilities(&opencode());
-    for flag in ["--dir", "--thinking", "--title", "--auto", "--pure"] {
+    for flag in ["--dir", "--thinking", "--title", "--auto"] {
         older.flags.remove(flag);
     }
     let asked = |asked: Asked| Asked { capabilities: older.clone(), ..asked };
@@ -196,6 +196,9 @@ fn a_flag_that_is_missing_is_left_out() {
         ("read", asked(resumed().level(Permissions::Read))),
     ]));
     assert!(asked(Asked::opencode()).launch().unwrap().lookup.is_none());
+    older.flags.insert("--dangerously-skip-permissions".into());
+    let full = Asked { capabilities: older, ..resumed().level(Permissions::Full) };
+    assert!(full.args().ends_with(" --dangerously-skip-permissions"));
 }
 
 fn refused_as_permission(asked: &Asked) {
@@ -281,8 +284,12 @@ fn what_an_older_or_unknown_installation_cannot_do() {
         let version = ProbeAnswer { answered: true, stdout: version.into(), stderr: String::new() };
         definition(&opencode()).learn(&[version, on_stderr(help("opencode", "run"))])
     };
-    assert!(answers("1.18.33\n").ephemeral && !answers("1.1.65\n").ephemeral && !answers("x\n").ephemeral);
+    assert!(answers("1.18.33\n").ephemeral && !answers("1.2.27\n").ephemeral && !answers("x\n").ephemeral);
     assert!(!answers("1.18.33\n").has("list --format"));
+    let mut behind_a_log = help("opencode", "run");
+    behind_a_log.stdout.insert_str(0, "ERROR 2026-11-15T22:44:56 +178ms service=models.dev\n");
+    let known = definition(&opencode()).learn(&[ProbeAnswer::default(), on_stderr(behind_a_log)]);
+    assert!(known.resume && known.has("--dir"), "{known:?}");
     let root = on_stderr(help("opencode", "opencode"));
     let known = definition(&opencode()).learn(&[ProbeAnswer::default(), root.clone(), root]);
     assert!(!known.resume && known.flags.is_empty(), "{known:?}");
@@ -377,6 +384,19 @@ fn without_its_log_the_database_is_as_it_was() {
     assert_eq!(find(store.path(), 'D').0, Found::At(database));
     fs::write(store.path().join("opencode.db-wal"), "").unwrap();
     assert_eq!(find(store.path(), 'A').1, Some((3, 3)));
+}
+
+#[test]
+fn a_new_database_is_all_in_its_log() {
+    let store = tempfile::tempdir().unwrap();
+    for ending in ["", "-wal"] {
+        let from = directory("opencode").join(format!("new.db{ending}"));
+        fs::copy(from, store.path().join(format!("opencode.db{ending}"))).unwrap();
+    }
+    assert_eq!(find(store.path(), 'A').1, Some((1, 1)));
+    assert_eq!(find(store.path(), 'B').0, Found::Nowhere);
+    fs::remove_file(store.path().join("opencode.db-wal")).unwrap();
+    assert_eq!(find(store.path(), 'A').0, Found::CannotTell);
 }
 
 #[test]
