@@ -172,10 +172,10 @@ pub struct Request<'a> {
     pub dir: &'a Path,
     /// Where the agent keeps its sessions.
     pub store: Option<&'a Path>,
+    /// The environment the agent will run in.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// A private directory of rejoin's own for this agent's files; it need not exist yet.
     pub own_dir: &'a Path,
-    /// The environment it will run in, before [`Launch::env`] is added.
-    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// Somebody is there to answer questions.
     pub can_ask: bool,
     /// The session's total before this turn, for agents that count the whole session.

@@ -17,6 +17,7 @@ mod help;
 mod loose;
 mod nesting;
 mod openai;
+mod opencode;
 mod pi;
 mod qwen;
 mod registry;

@@ -53,10 +53,15 @@ impl Engine {
 
     /// Where an agent keeps its sessions.
     pub fn agent_store(&self, agent: &dyn Definition, env: &BTreeMap<String, String>) -> Option<PathBuf> {
-        agent.store(&|name| match (env.get(name), name) {
+        agent.store(&|name| self.variable(env, name))
+    }
+
+    /// A variable of the environment an agent will run in; `env` is what is added to ours.
+    pub(crate) fn variable(&self, env: &BTreeMap<String, String>, name: &str) -> Option<OsString> {
+        match (env.get(name), name) {
             (Some(value), _) => Some(value.into()),
             (None, "REJOIN_HOME") => Some(self.home.root().into()),
             (None, name) => std::env::var_os(name),
-        })
+        }
     }
 }

@@ -75,11 +75,8 @@ impl Ready {
             ephemeral,
             dir: &scene.dir,
             store: scene.store.as_deref(),
+            env: &|name| engine.variable(&order.setup.env, name),
             own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
-            env: &|name| {
-                let configured = order.setup.env.get(name).map(OsString::from);
-                configured.or_else(|| std::env::var_os(name))
-            },
             can_ask,
             total_before,
             ids: Box::new(new_id),

@@ -4,7 +4,9 @@ use rejoin_agents::{Exit, Line, Step};
 use rejoin_core::{Agent, Outcome};
 
 use crate::recording::{Recording, ends, names, shown};
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, GEMINI_SESSION, QWEN_SESSION, gemini};
+use crate::requests::{
+    Asked, CLAUDE_SESSION, CODEX_SESSION, GEMINI_SESSION, OPENCODE_SESSION, QWEN_SESSION, gemini, opencode,
+};
 
 #[test]
 fn a_run_cut_after_any_line_ends_exactly_once() {
@@ -12,6 +14,7 @@ fn a_run_cut_after_any_line_ends_exactly_once() {
         (Agent::Claude, CLAUDE_SESSION),
         (Agent::Codex, CODEX_SESSION),
         (gemini(), GEMINI_SESSION),
+        (opencode(), OPENCODE_SESSION),
         (Agent::Qwen, QWEN_SESSION),
     ];
     for (agent, session) in agents {
@@ -29,7 +32,15 @@ fn a_run_cut_after_any_line_ends_exactly_once() {
                     driver.on_exit(&Exit { code: None, signal: Some(9), stderr: "" }, &mut steps);
                     assert_eq!(ends(&steps), 1, "{agent} {name} cut at {cut}: {}", shown(&steps));
                     let completed = steps.contains(&Step::Ended(Outcome::Completed));
-                    assert!(!completed || over == 1, "{agent} {name} cut at {cut} counts as completed");
+                    // OpenCode's last step has no line after it: the end of the process confirms it.
+                    let last = recording.stdout[..cut].last().filter(|_| agent == opencode());
+                    let stopped = last.is_some_and(|line| {
+                        line.contains(r#""reason":"stop""#) || line.contains(r#""reason":"length""#)
+                    });
+                    assert!(
+                        !completed || over == 1 || stopped,
+                        "{agent} {name} cut at {cut} counts as completed"
+                    );
                     let after = steps.len();
                     driver.on_exit(&recording.exit(), &mut steps);
                     driver.interrupt(&mut steps);
@@ -42,7 +53,7 @@ fn a_run_cut_after_any_line_ends_exactly_once() {
 
 #[test]
 fn a_line_cut_anywhere_keeps_the_id_of_the_session() {
-    for agent in [Agent::Claude, Agent::Codex, gemini(), Agent::Qwen] {
+    for agent in [Agent::Claude, Agent::Codex, gemini(), opencode(), Agent::Qwen] {
         for name in names(agent.as_str()) {
             let recording = Recording::load(agent.as_str(), &name);
             let whole = sessions(&recording.replay(Asked::of(agent.clone()).driver()));

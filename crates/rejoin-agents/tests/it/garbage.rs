@@ -5,11 +5,16 @@ use rejoin_agents::{Answer, Exit, Line};
 use rejoin_core::Agent;
 
 use crate::recording::{Recording, ends, names};
-use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, gemini};
+use crate::requests::{Asked, CLAUDE_SESSION, CODEX_SESSION, OPENCODE_SESSION, gemini, opencode};
 
 fn asked(agent: usize) -> Asked {
-    let agent = [Agent::Claude, Agent::Codex, Agent::Demo, gemini(), Agent::Qwen][agent].clone();
-    let session = if agent == Agent::Codex { CODEX_SESSION } else { CLAUDE_SESSION };
+    let agents = [Agent::Claude, Agent::Codex, Agent::Demo, gemini(), Agent::Qwen, opencode()];
+    let agent = agents[agent].clone();
+    let session = match agent.as_str() {
+        "codex" => CODEX_SESSION,
+        "opencode" => OPENCODE_SESSION,
+        _ => CLAUDE_SESSION,
+    };
     Asked { can_ask: true, ..Asked::of(agent).resuming(session) }
 }
 
@@ -28,7 +33,7 @@ fn feed(agent: usize, lines: &[(Vec<u8>, bool)]) {
 
 /// A recorded line with some bytes changed.
 fn mangled() -> impl Strategy<Value = Vec<u8>> {
-    let lines: Vec<String> = ["claude", "codex", "gemini", "qwen"]
+    let lines: Vec<String> = ["claude", "codex", "gemini", "opencode", "qwen"]
         .into_iter()
         .flat_map(|agent| names(agent).into_iter().map(move |name| Recording::load(agent, &name)))
         .flat_map(|recording| recording.stdout)
@@ -97,6 +102,16 @@ fn shapes() -> impl Strategy<Value = Vec<u8>> {
         "stats",
         "severity",
         "parameters",
+        "step_start",
+        "step_finish",
+        "sessionID",
+        "part",
+        "state",
+        "reason",
+        "stop",
+        "synthetic",
+        "metadata",
+        "compaction_continue",
     ]);
     let leaf = prop_oneof![
         word.clone().prop_map(|word| format!("{word:?}")),
@@ -125,7 +140,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_driver_panic(
-        agent in 0..5_usize,
+        agent in 0..6_usize,
         lines in prop::collection::vec((prop_oneof![mangled(), shapes(), noise()], any::<bool>()), 0..12),
     ) {
         feed(agent, &lines);

@@ -9,11 +9,12 @@ use rejoin_agents::{ProbeAnswer, find, registry};
 use rejoin_core::Agent;
 use uuid::Uuid;
 
-use crate::requests::{capabilities, definition, gemini, root_help};
+use crate::requests::{capabilities, definition, gemini, opencode, root_help};
 
 #[test]
 fn the_recorded_versions_can_do_this() {
-    let shown = [Agent::Claude, Agent::Codex, gemini(), Agent::Qwen, Agent::Demo].map(|agent| {
+    let all = [Agent::Claude, Agent::Codex, gemini(), opencode(), Agent::Qwen, Agent::Demo];
+    let shown = all.map(|agent| {
         let mut known = capabilities(&agent);
         let flags = std::mem::take(&mut known.flags);
         known.version = known.version.filter(|_| agent != Agent::Demo);
@@ -26,7 +27,7 @@ fn the_recorded_versions_can_do_this() {
 fn an_unanswered_probe_promises_nothing() {
     let silent =
         ProbeAnswer { answered: false, stdout: "--resume --session-id".into(), stderr: String::new() };
-    for agent in [Agent::Claude, Agent::Codex, gemini(), Agent::Qwen] {
+    for agent in [Agent::Claude, Agent::Codex, gemini(), opencode(), Agent::Qwen] {
         for answers in [vec![], vec![silent.clone(); 3]] {
             let known = definition(&agent).learn(&answers);
             assert_eq!(known, rejoin_agents::Capabilities::default(), "{agent}");
@@ -43,7 +44,8 @@ fn the_help_of_the_whole_program_is_not_the_help_of_a_command() {
 #[test]
 fn the_registry_holds_each_agent_once_and_finds_it() {
     let names: Vec<String> = registry().iter().map(|agent| agent.agent().to_string()).collect();
-    assert_eq!(names, ["claude", "codex", "gemini", "pi", "qwen", "openai", "demo", "demo2"]);
+    let expected = ["claude", "codex", "gemini", "opencode", "pi", "qwen", "openai", "demo", "demo2"];
+    assert_eq!(names, expected);
     assert!(find(&Agent::named("codex")).is_some());
     assert!(find(&Agent::named("hal")).is_none());
 }
@@ -51,7 +53,8 @@ fn the_registry_holds_each_agent_once_and_finds_it() {
 #[test]
 fn only_lower_case_uuids_are_sessions() {
     let id = "01a1e09c-6875-7203-a42d-c11166b3c878";
-    for agent in registry().iter().filter(|agent| agent.agent() != Agent::OpenAi) {
+    let other = [Agent::OpenAi, opencode()];
+    for agent in registry().iter().filter(|agent| !other.contains(&agent.agent())) {
         assert_eq!(agent.session_id(id).unwrap().as_str(), id);
         for bad in ["", "latest", "--last", &id.to_uppercase(), &id[1..], &format!("{id} ")] {
             assert!(agent.session_id(bad).is_err(), "{bad:?}");

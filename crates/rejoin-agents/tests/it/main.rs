@@ -12,6 +12,7 @@ mod gemini;
 mod gemini_home;
 mod huge;
 mod learned;
+mod opencode;
 mod pi;
 mod qwen;
 mod recording;

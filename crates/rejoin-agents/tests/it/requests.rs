@@ -19,6 +19,7 @@ pub(crate) const CLAUDE_SESSION: &str = "766fde6e-0724-4c4c-bed4-a8c19bfcc35e";
 pub(crate) const GEMINI_SESSION: &str = "9febcd42-edb2-4407-96f3-728717a91454";
 pub(crate) const QWEN_SESSION: &str = "3f0c6a52-8d1e-4b7a-9c35-6e2f1a0b4d98";
 pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
+pub(crate) const OPENCODE_SESSION: &str = "ses_e1f622e5effeNebwavi3K0Zyvz";
 
 pub(crate) fn definition(agent: &Agent) -> &'static dyn Definition {
     find(agent).unwrap()
@@ -36,6 +37,15 @@ pub(crate) fn gemini() -> Agent {
     Agent::named("gemini")
 }
 
+pub(crate) fn opencode() -> Agent {
+    Agent::named("opencode")
+}
+
+/// OpenCode prints its help there.
+pub(crate) fn on_stderr(answer: ProbeAnswer) -> ProbeAnswer {
+    ProbeAnswer { stdout: String::new(), stderr: answer.stdout, ..answer }
+}
+
 /// What the recorded versions say about themselves.
 pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
     static CLAUDE: LazyLock<Capabilities> = LazyLock::new(|| {
@@ -50,11 +60,16 @@ pub(crate) fn capabilities(agent: &Agent) -> Capabilities {
         LazyLock::new(|| definition(&gemini()).learn(&[answer("0.61.0\n"), help("gemini", "gemini")]));
     static QWEN: LazyLock<Capabilities> =
         LazyLock::new(|| definition(&Agent::Qwen).learn(&[answer("0.15.10\n"), help("qwen", "qwen")]));
+    static OPENCODE: LazyLock<Capabilities> = LazyLock::new(|| {
+        let [run, list] = ["run", "session_list"].map(|name| help("opencode", name)).map(on_stderr);
+        definition(&opencode()).learn(&[answer("1.18.33\n"), run, list])
+    });
     match agent.as_str() {
         "qwen" => QWEN.clone(),
         "claude" => CLAUDE.clone(),
         "gemini" => GEMINI.clone(),
         "codex" => CODEX.clone(),
+        "opencode" => OPENCODE.clone(),
         _ => definition(agent).learn(&[]),
     }
 }
@@ -96,11 +111,11 @@ impl Asked {
     pub(crate) fn of(agent: Agent) -> Self {
         Self {
             capabilities: capabilities(&agent),
+            model: (agent == opencode()).then(|| "mock/mock-model".to_owned()),
             agent,
             prompt: "hello".into(),
             resume: None,
             new_session: None,
-            model: None,
             permissions: Permissions::Agent,
             system_prompt: None,
             append_system_prompt: None,
@@ -128,6 +143,11 @@ impl Asked {
 
     pub(crate) fn qwen() -> Self {
         Self::of(Agent::Qwen)
+    }
+
+    /// OpenCode, with a model: without one it is refused.
+    pub(crate) fn opencode() -> Self {
+        Self::of(opencode())
     }
 
     pub(crate) fn resuming(mut self, session: &str) -> Self {
@@ -200,6 +220,10 @@ impl Asked {
             ephemeral: self.ephemeral,
             dir: Path::new(&self.dir),
             store: self.store.as_ref().map(Path::new),
+            env: &|name| {
+                let set = self.env.iter().find(|(known, _)| known == name);
+                set.map(|(_, value)| value.into())
+            },
             own_dir: Path::new("/rejoin/agents/own"),
             env: &|name| self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.into()),
             can_ask: self.can_ask,

@@ -1,0 +1,233 @@
+//! How a turn of OpenCode is launched.
+
+use std::ffi::OsString;
+
+use rejoin_core::{Permissions, SessionId};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::config::{self, Config};
+use super::driver::{OpenCodeDriver, Run};
+use super::{id, permissions};
+use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::{Capabilities, Launch, Lookup, Refusal, Request, checks, loose};
+
+const NAME: &str = "opencode";
+/// Since then one set of rules governs all tools.
+const RULES_SINCE: [u64; 3] = [1, 1, 1];
+/// What answers every question with yes, in newer and in older versions.
+const ALLOWING: &[&str] = &["--auto", "--dangerously-skip-permissions"];
+
+pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
+    let prompt = request.composed.prompt();
+    checks::prompt(prompt)?;
+    let capabilities = request.capabilities;
+    let session = request.composed.session();
+    if request.system_prompt.or(request.append_system_prompt).is_some() {
+        return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
+    }
+    if !capabilities.has("--format") {
+        return Err(missing("does not print events", "--format"));
+    }
+    if session.is_some() && !capabilities.resume {
+        return Err(missing("cannot resume a session", "--session"));
+    }
+    if request.ephemeral && !capabilities.ephemeral {
+        return Err(Refusal::Unsupported(
+            "this opencode cannot run without storing the session (OPENCODE_DB came later); update opencode"
+                .into(),
+        ));
+    }
+    if request.ephemeral && session.is_some() {
+        return Err(Refusal::Unsupported("opencode cannot resume a session without adding to it".into()));
+    }
+    let Some(dir) = request.dir.to_str() else {
+        return Err(Refusal::Unsupported(format!(
+            "opencode cannot work in {}: the name of the directory is no UTF-8",
+            request.dir.display()
+        )));
+    };
+    let model = request.model.map(named_model).transpose()?;
+    check_extra_args(request.extra_args, request.permissions)?;
+
+    let limited = matches!(request.permissions, Permissions::Read | Permissions::Edit);
+    let config = Config::read(request.env, request.dir);
+    if model.is_none() && session.is_none() && !config.chooses_a_model(!limited) {
+        return Err(Refusal::Unsupported(
+            "no model is chosen for opencode, and it would send the prompt to its own service, OpenCode Zen: name a \
+             model with --model provider/model, or set \"model\" in its opencode.json (`opencode models` lists them)"
+                .into(),
+        ));
+    }
+
+    let mark = (request.ids)().short();
+    let title = format!("rejoin {mark}");
+    let mut args: Vec<OsString> = vec!["run".into(), "--format=json".into()];
+    args.extend(request.extra_args.iter().map(OsString::from));
+    let mut push = |arg: String| args.push(arg.into());
+    if capabilities.has("--dir") {
+        push(format!("--dir={dir}"));
+    }
+    if capabilities.has("--thinking") && !request.extra_args.iter().any(|arg| arg.starts_with("--thinking")) {
+        push("--thinking".into());
+    }
+    if let Some(model) = model {
+        push(format!("--model={model}"));
+    }
+    let titled = session.is_none() && capabilities.has("--title");
+    if let Some(session) = session {
+        push(format!("--session={session}"));
+    } else if titled {
+        push(format!("--title={title}"));
+    }
+
+    let mut env = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned())];
+    let mut over = json!({});
+    if request.ephemeral {
+        env.push(("OPENCODE_DB".into(), ":memory:".into()));
+        // It keeps copies of the project's files besides.
+        config::merge(&mut over, json!({ "snapshot": false }));
+    }
+    let (mut profile, mut warnings) = (None, Vec::new());
+    match request.permissions {
+        Permissions::Agent => {}
+        Permissions::Full => {
+            if let Some(flag) = ALLOWING.iter().find(|flag| capabilities.has(flag)) {
+                push((*flag).to_owned());
+            } else {
+                keeps_rules(capabilities, request.permissions)?;
+                env.push(permissions::everything());
+            }
+        }
+        Permissions::Read | Permissions::Edit => {
+            keeps_rules(capabilities, request.permissions)?;
+            let edits = request.permissions == Permissions::Edit;
+            let limits = permissions::limits(edits, &mark, &config);
+            env.push(limits.env);
+            config::merge(&mut over, limits.config);
+            push(format!("--agent={}", limits.profile));
+            profile = Some(limits.profile);
+            if config.runs_code() {
+                warnings.push(
+                    "the plugins and tools in OpenCode's configuration are code that no level limits"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    if over != json!({}) {
+        env.push(config::over(request.env, over)?);
+    }
+
+    let run = Run {
+        prompt: prompt.as_bytes().to_vec(),
+        resumed: session.is_some(),
+        stores: !request.ephemeral,
+        model: model.map(str::to_owned),
+        profile,
+    };
+    let lookup = (titled && !request.ephemeral && capabilities.has("list --format"))
+        .then(|| lookup(capabilities, title, dir.to_owned()));
+    let driver = OpenCodeDriver::new(run, request.ids);
+    Ok(Launch { env, warnings, lookup, ..Launch::new(args, Box::new(driver)) })
+}
+
+fn missing(what: &str, flag: &str) -> Refusal {
+    Refusal::Unsupported(format!("this opencode {what} (its help has no {flag}); update opencode"))
+}
+
+/// A name without a provider would stay in the session as a model that does not exist.
+fn named_model(model: &str) -> Result<&str, Refusal> {
+    match checks::model(model)?.split_once('/') {
+        Some((provider, name)) if !provider.is_empty() && !name.is_empty() => Ok(model),
+        _ => Err(Refusal::Unsupported(format!(
+            "{model:?} does not tell the provider: opencode wants --model provider/model (`opencode models` lists them)"
+        ))),
+    }
+}
+
+/// Whether this version can be kept to a level by the rules it is given.
+fn keeps_rules(capabilities: &Capabilities, level: Permissions) -> Result<(), Refusal> {
+    let recent = super::version_of(capabilities).is_some_and(|version| version >= RULES_SINCE);
+    if recent && capabilities.has("--agent") {
+        return Ok(());
+    }
+    Err(Refusal::Permissions(format!(
+        "this opencode ({}) cannot be kept to the level {:?}: that takes 1.1.1 or newer; update opencode or choose another level",
+        capabilities.version.as_deref().unwrap_or("of an unknown version"),
+        level.name()
+    )))
+}
+
+/// Should it not name its session: the one that has our title and our directory.
+fn lookup(capabilities: &Capabilities, title: String, dir: String) -> Lookup {
+    let mut args: Vec<OsString> = ["session", "list", "--format=json"].map(OsString::from).to_vec();
+    if capabilities.has("list --max-count") {
+        args.push("--max-count=20".into());
+    }
+    Lookup { args, find: Box::new(move |listed| listed_session(listed, &title, &dir)) }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"), default)]
+struct Listed<'a> {
+    id: loose::Text<'a>,
+    title: loose::Text<'a>,
+    directory: loose::Text<'a>,
+}
+
+fn listed_session(listed: &str, title: &str, dir: &str) -> Option<SessionId> {
+    let listed: loose::List<Listed<'_>> = serde_json::from_str(listed).ok()?;
+    let mut ours = listed.0.iter().filter(|one| one.title.as_str() == title && one.directory.as_str() == dir);
+    let session = id::session(ours.next()?.id.as_str()).ok()?;
+    ours.next().is_none().then_some(session)
+}
+
+const SYNTAX: Syntax = Syntax {
+    switches: &["--print-logs", "--pure", "--share", "--thinking", "--no-thinking"],
+    short_with_value: &['f', 'm', 's', 'p', 'u'],
+};
+/// Parts of names that are about permissions.
+const PERMISSIONS: &[&str] = &["--auto", "yolo", "dangerous", "permission"];
+/// Parts of names that are about sessions, servers, places and formats; the model has a flag of ours.
+const RESERVED: &[&str] = &[
+    "--continue",
+    "--session",
+    "--fork",
+    "--format",
+    "--title",
+    "--attach",
+    "--password",
+    "--username",
+    "--dir",
+    "--port",
+    "--hostname",
+    "--mdns",
+    "--cors",
+    "--interactive",
+    "--mini",
+    "--demo",
+    "--replay",
+    "--command",
+    "--prompt",
+    "--model",
+    "--help",
+    "--version",
+];
+
+fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    let limited = matches!(level, Permissions::Read | Permissions::Edit);
+    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
+        let part = |parts: &[&str]| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
+        // A profile has rules of its own, and a file may lie anywhere.
+        let widens = limited && (part(&["--agent", "--file"]) || name == "-f");
+        if part(PERMISSIONS) || widens {
+            return Err(permission_flag(NAME, name));
+        }
+        let short = ["-c", "-s", "-m", "-p", "-u", "-i", "-h", "-v"];
+        if part(RESERVED) || short.contains(&name) {
+            return Err(reserved_flag(NAME, name));
+        }
+        Ok(())
+    })
+}

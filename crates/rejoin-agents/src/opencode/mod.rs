@@ -1,0 +1,137 @@
+//! OpenCode: the command `opencode`.
+
+mod config;
+mod driver;
+mod failure;
+mod id;
+mod jsonc;
+mod launch;
+mod permissions;
+mod sqlite;
+mod store;
+mod wire;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
+
+use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+
+/// OpenCode.
+pub(crate) struct OpenCode;
+
+/// Since then its database may lie in memory.
+const MEMORY_SINCE: [u64; 3] = [1, 3, 0];
+
+/// What it leaves in the environment of the commands it runs.
+const OWN_MARKERS: [&str; 3] = ["AGENT", "OPENCODE", "OPENCODE_PID"];
+
+const FOREIGN: [&str; nesting::MARKERS.len() + OWN_MARKERS.len()] = {
+    let mut all = [""; nesting::MARKERS.len() + OWN_MARKERS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        let shared = nesting::MARKERS.len();
+        all[at] = if at < shared { nesting::MARKERS[at] } else { OWN_MARKERS[at - shared] };
+        at += 1;
+    }
+    all
+};
+
+fn agent() -> Agent {
+    Agent::named("opencode")
+}
+
+impl Definition for OpenCode {
+    fn agent(&self) -> Agent {
+        agent()
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenCode"
+    }
+
+    fn command(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "npm install -g opencode-ai"
+    }
+
+    fn probes(&self) -> &'static [&'static [&'static str]] {
+        &[&["--version"], &["run", "--help"], &["session", "list", "--help"]]
+    }
+
+    fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
+        // "1.18.33" and nothing else: its help tells the product.
+        let version = help::version_line(answers.first()).unwrap_or_default();
+        let run = flags_of(answers.get(1), "run");
+        let list = flags_of(answers.get(2), "session list");
+        let product = if run.is_some() { "opencode" } else { "" };
+        let mut flags = run.unwrap_or_default();
+        flags.extend(list.into_iter().flatten().map(|flag| format!("list {flag}")));
+        let mut known = Capabilities {
+            product: product.to_owned(),
+            version: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            resume: flags.contains("--session") && flags.contains("--format"),
+            fork: flags.contains("--fork"),
+            ephemeral: false,
+            choose_id: false,
+            ask: false,
+            flags,
+        };
+        known.ephemeral = version_of(&known).is_some_and(|version| version >= MEMORY_SINCE);
+        known
+    }
+
+    fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        store::place(env)
+    }
+
+    fn foreign_env(&self) -> &'static [&'static str] {
+        &FOREIGN
+    }
+
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        id::session(text)
+    }
+
+    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
+        None
+    }
+
+    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
+        false
+    }
+
+    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+        launch::launch(request)
+    }
+
+    fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
+        store::find(store, session)
+    }
+
+    fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {
+        store::witness(found, session)
+    }
+}
+
+/// The flags of a command, if the answer is its help: OpenCode prints that to standard error, some
+/// versions behind their log, and for a word it does not know the help of the whole program.
+fn flags_of(answer: Option<&ProbeAnswer>, command: &str) -> Option<BTreeSet<String>> {
+    let answer = answer.filter(|answer| answer.answered)?;
+    let begins = format!("opencode {command}");
+    let is_help = |text: &&String| text.lines().any(|line| line.starts_with(&begins));
+    [&answer.stdout, &answer.stderr].into_iter().find(is_help).map(|text| help::flags(text))
+}
+
+/// Its version as numbers; one that is no release says nothing.
+fn version_of(capabilities: &Capabilities) -> Option<[u64; 3]> {
+    let release = capabilities.version.as_deref()?.trim_start_matches('v').split(['-', '+']).next()?;
+    let mut numbers = release.split('.').map(str::parse::<u64>);
+    let version = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
+    numbers.next().is_none().then_some(version)
+}

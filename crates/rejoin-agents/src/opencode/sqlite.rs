@@ -1,0 +1,343 @@
+//! Just enough of SQLite's file format to look one thing up in a database of somebody else's,
+//! without a lock and without writing: the entries of an index that begin with a text.
+//!
+//! What is not understood is an error, never an answer: the caller then knows nothing.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// More pages than any look-up needs: a database that says otherwise is broken.
+const MOST_PAGES: usize = 20_000;
+const MOST_FRAMES: u64 = 1 << 20;
+
+/// A database opened for reading.
+pub(super) struct Database {
+    file: File,
+    /// The write-ahead log, and where in it the newest version of a page lies.
+    log: Option<(File, HashMap<u32, u64>)>,
+    page_size: usize,
+    usable: usize,
+    pages_read: usize,
+}
+
+/// The entries of an index under one text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Entries {
+    /// How many.
+    pub(super) count: u64,
+    /// The row of the last one.
+    pub(super) last: i64,
+}
+
+fn broken(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+impl Database {
+    /// Opens a database with its write-ahead log; `None` if there is none.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut head = [0; 100];
+        file.read_exact(&mut head)?;
+        if &head[..16] != b"SQLite format 3\0" {
+            return Err(broken("not a database"));
+        }
+        let page_size = match u16::from_be_bytes([head[16], head[17]]) {
+            1 => 65536,
+            size => usize::from(size),
+        };
+        if page_size < 512 {
+            return Err(broken("odd size of pages"));
+        }
+        let log = log(path, page_size)?;
+        let mut database = Self { file, log, page_size, usable: page_size, pages_read: 0 };
+        // The rest of the head counts as it stands in the log: a new database has nothing yet.
+        let first = database.page(1)?;
+        if first[56..60] != [0, 0, 0, 1] {
+            return Err(broken("not in UTF-8"));
+        }
+        database.usable = page_size.saturating_sub(usize::from(first[20]));
+        if database.usable < 480 {
+            return Err(broken("odd size of pages"));
+        }
+        Ok(Some(database))
+    }
+
+    /// What stands under `key` in an index of `table` whose first column is `column`; an error if
+    /// there is no such index.
+    pub(super) fn entries(&mut self, table: &str, column: &str, key: &str) -> io::Result<Entries> {
+        let root = self.index_on(table, column)?.ok_or_else(|| broken("no such index"))?;
+        let mut entries = Entries::default();
+        self.search(root, key.as_bytes(), &mut entries, 0)?;
+        Ok(entries)
+    }
+
+    fn page(&mut self, number: u32) -> io::Result<Vec<u8>> {
+        self.pages_read += 1;
+        if number == 0 || self.pages_read > MOST_PAGES {
+            return Err(broken("no such page, or too many"));
+        }
+        let mut page = vec![0; self.page_size];
+        let logged = self.log.as_mut().and_then(|(log, pages)| Some((log, *pages.get(&number)?)));
+        let (file, at) = match logged {
+            Some((log, at)) => (log, at),
+            None => (&mut self.file, u64::from(number - 1) * self.page_size as u64),
+        };
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut page)?;
+        Ok(page)
+    }
+
+    /// The root page of the index, from the table of tables on page 1.
+    fn index_on(&mut self, table: &str, column: &str) -> io::Result<Option<u32>> {
+        let mut open = vec![1];
+        while let Some(number) = open.pop() {
+            let page = self.page(number)?;
+            let page = Page::new(&page, if number == 1 { 100 } else { 0 })?;
+            match page.kind {
+                0x05 => {
+                    open.push(page.rightmost()?);
+                    for cell in page.cells() {
+                        open.push(page.number_at(cell?)?);
+                    }
+                }
+                0x0d => {
+                    for cell in page.cells() {
+                        let row = page.row(cell?, self.usable)?;
+                        let text = |at: usize| row.get(at).copied().and_then(Value::text).unwrap_or_default();
+                        let ours = text(0) == b"index"
+                            && text(2) == table.as_bytes()
+                            && first_column(text(4)).is_some_and(|first| first == column);
+                        if let (true, Some(Value::Integer(root))) = (ours, row.get(3)) {
+                            return Ok(u32::try_from(*root).ok());
+                        }
+                    }
+                }
+                _ => return Err(broken("not a table")),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Entries stand in order, also on the inner pages.
+    fn search(&mut self, number: u32, key: &[u8], found: &mut Entries, depth: usize) -> io::Result<()> {
+        if depth > 20 {
+            return Err(broken("too deep"));
+        }
+        let page = self.page(number)?;
+        let page = Page::new(&page, 0)?;
+        let inner = match page.kind {
+            0x02 => true,
+            0x0a => false,
+            _ => return Err(broken("not an index")),
+        };
+        for cell in page.cells() {
+            let cell = cell?;
+            let entry = page.entry(if inner { cell + 4 } else { cell }, self.usable)?;
+            let first = entry.first().copied().and_then(Value::text).unwrap_or_default();
+            if first < key {
+                continue;
+            }
+            if inner {
+                self.search(page.number_at(cell)?, key, found, depth + 1)?;
+            }
+            if first > key {
+                return Ok(());
+            }
+            found.count += 1;
+            if let Some(Value::Integer(row)) = entry.last() {
+                found.last = *row;
+            }
+        }
+        if inner {
+            self.search(page.rightmost()?, key, found, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the log keeps the newest committed version of each page.
+fn log(database: &Path, page_size: usize) -> io::Result<Option<(File, HashMap<u32, u64>)>> {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    let mut file = match File::open(PathBuf::from(name)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut head = [0; 32];
+    if file.read_exact(&mut head).is_err() {
+        // An empty one: everything is in the database.
+        return Ok(None);
+    }
+    let word = |bytes: &[u8], at: usize| {
+        bytes.get(at..at + 4).map_or(0, |word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
+    };
+    if word(&head, 0) & !1 != 0x377f_0682 || word(&head, 8) as usize != page_size {
+        return Err(broken("not a log of this database"));
+    }
+    let step = 24 + page_size as u64;
+    let frames = (file.metadata()?.len().saturating_sub(32)) / step;
+    if frames > MOST_FRAMES {
+        return Err(broken("too long a log"));
+    }
+    let (mut pages, mut waiting) = (HashMap::new(), Vec::new());
+    for frame in 0..frames {
+        let at = 32 + frame * step;
+        let mut head_of_frame = [0; 24];
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut head_of_frame)?;
+        // Frames of an earlier round of the log carry other salts.
+        if head_of_frame[8..16] != head[16..24] {
+            break;
+        }
+        waiting.push((word(&head_of_frame, 0), at + 24));
+        if word(&head_of_frame, 4) != 0 {
+            pages.extend(waiting.drain(..));
+        }
+    }
+    Ok(Some((file, pages)))
+}
+
+/// The first column of `CREATE INDEX … ON … (first, …)`.
+fn first_column(sql: &[u8]) -> Option<&str> {
+    let sql = std::str::from_utf8(sql).ok()?;
+    let (_, columns) = sql.split_once('(')?;
+    let first = columns.split([',', ')']).next()?;
+    Some(first.trim_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '[' | ']')))
+}
+
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Integer(i64),
+    Text(&'a [u8]),
+    Other,
+}
+
+impl<'a> Value<'a> {
+    fn text(self) -> Option<&'a [u8]> {
+        match self {
+            Value::Text(text) => Some(text),
+            Value::Integer(_) | Value::Other => None,
+        }
+    }
+}
+
+/// A page of a tree.
+struct Page<'a> {
+    bytes: &'a [u8],
+    head: usize,
+    kind: u8,
+    count: usize,
+}
+
+impl<'a> Page<'a> {
+    fn new(bytes: &'a [u8], head: usize) -> io::Result<Self> {
+        match bytes.get(head..head + 5) {
+            Some(&[kind, _, _, high, low]) => {
+                Ok(Self { bytes, head, kind, count: usize::from(u16::from_be_bytes([high, low])) })
+            }
+            _ => Err(broken("a short page")),
+        }
+    }
+
+    fn number_at(&self, at: usize) -> io::Result<u32> {
+        let word = self.bytes.get(at..at + 4).ok_or_else(|| broken("a short page"))?;
+        Ok(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
+    }
+
+    fn rightmost(&self) -> io::Result<u32> {
+        self.number_at(self.head + 8)
+    }
+
+    /// Where each cell begins.
+    fn cells(&self) -> impl Iterator<Item = io::Result<usize>> {
+        let first = self.head + if matches!(self.kind, 0x02 | 0x05) { 12 } else { 8 };
+        (0..self.count).map(move |number| {
+            let at = first + 2 * number;
+            let pointer = self.bytes.get(at..at + 2).ok_or_else(|| broken("a short page"))?;
+            Ok(usize::from(u16::from_be_bytes([pointer[0], pointer[1]])))
+        })
+    }
+
+    /// The values of a row of a table, as far as they lie on this page.
+    fn row(&self, cell: usize, usable: usize) -> io::Result<Vec<Value<'a>>> {
+        let (size, at) = varint(self.bytes, cell)?;
+        let (_, at) = varint(self.bytes, at)?;
+        let fits = usable - 35;
+        let here = if size as usize <= fits { size as usize } else { on_page(size as usize, usable, fits) };
+        values(self.bytes.get(at..at + here).ok_or_else(|| broken("a short cell"))?)
+    }
+
+    /// The values of an entry of an index.
+    fn entry(&self, cell: usize, usable: usize) -> io::Result<Vec<Value<'a>>> {
+        let (size, at) = varint(self.bytes, cell)?;
+        if size as usize > (usable - 12) * 64 / 255 - 23 {
+            return Err(broken("an entry on several pages"));
+        }
+        values(self.bytes.get(at..at + size as usize).ok_or_else(|| broken("a short cell"))?)
+    }
+}
+
+/// How much of a long row lies on the page of its cell.
+fn on_page(size: usize, usable: usize, fits: usize) -> usize {
+    let least = (usable - 12) * 32 / 255 - 23;
+    let here = least + (size - least) % (usable - 4);
+    if here <= fits { here } else { least }
+}
+
+/// The values of a record; those that lie elsewhere are cut.
+fn values(record: &[u8]) -> io::Result<Vec<Value<'_>>> {
+    let (head, mut at) = varint(record, 0)?;
+    let head = usize::try_from(head).unwrap_or(usize::MAX);
+    let mut body = head;
+    let mut values = Vec::new();
+    while at < head {
+        let (kind, next) = varint(record, at)?;
+        at = next;
+        let size = match kind {
+            0 | 8 | 9 => 0,
+            1..=4 => kind as usize,
+            5 => 6,
+            6 | 7 => 8,
+            10 | 11 => return Err(broken("an odd value")),
+            _ => usize::try_from((kind - 12) / 2).unwrap_or(usize::MAX),
+        };
+        let end = body.saturating_add(size).min(record.len());
+        let bytes = record.get(body.min(end)..end).unwrap_or_default();
+        values.push(match kind {
+            1..=6 => Value::Integer(integer(bytes)),
+            8 | 9 => Value::Integer(i64::from(kind == 9)),
+            kind if kind >= 13 && kind % 2 == 1 => Value::Text(bytes),
+            _ => Value::Other,
+        });
+        body = end;
+    }
+    Ok(values)
+}
+
+fn integer(bytes: &[u8]) -> i64 {
+    let sign = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
+    bytes.iter().fold(sign, |value, byte| (value << 8) | i64::from(*byte))
+}
+
+/// A number of variable length, and where it ends.
+fn varint(bytes: &[u8], at: usize) -> io::Result<(u64, usize)> {
+    let mut value = 0_u64;
+    for (length, byte) in bytes.get(at..).unwrap_or_default().iter().take(9).enumerate() {
+        if length == 8 {
+            return Ok(((value << 8) | u64::from(*byte), at + 9));
+        }
+        value = (value << 7) | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Ok((value, at + length + 1));
+        }
+    }
+    Err(broken("a short number"))
+}

@@ -1,0 +1,85 @@
+//! Where OpenCode keeps its sessions: in one database for all projects. Versions before it had a
+//! directory with a file for each message.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rejoin_core::{SessionId, Witness};
+
+use super::sqlite::{Database, Entries};
+use crate::Found;
+
+/// The database it was told to use, else the directory its own lies in.
+pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let data = || {
+        let data = set("XDG_DATA_HOME").map(PathBuf::from);
+        let data = data.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
+        data.map(|data| data.join("opencode"))
+    };
+    match set("OPENCODE_DB") {
+        Some(memory) if memory == ":memory:" => None,
+        Some(database) if Path::new(&database).is_absolute() => Some(database.into()),
+        Some(database) => data().map(|data| data.join(database)),
+        None => data(),
+    }
+}
+
+/// Looks for a session that holds a prompt.
+pub(super) fn find(store: &Path, session: &SessionId) -> Found {
+    look(store, session).unwrap_or(Found::CannotTell)
+}
+
+fn look(store: &Path, session: &SessionId) -> io::Result<Found> {
+    let databases = databases(store)?;
+    if databases.is_empty() {
+        let messages = store.join("storage").join("message").join(session.as_str());
+        let any = fs::read_dir(&messages).is_ok_and(|mut entries| entries.next().is_some());
+        return Ok(if any { Found::At(messages) } else { Found::Nowhere });
+    }
+    for database in databases {
+        if messages(&database, session)?.count > 0 {
+            return Ok(Found::At(database));
+        }
+    }
+    Ok(Found::Nowhere)
+}
+
+/// Each channel of releases has a database of its own.
+fn databases(store: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(store) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(vec![store.to_owned()]),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("opencode") && path.extension().is_some_and(|ending| ending == "db") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn messages(database: &Path, session: &SessionId) -> io::Result<Entries> {
+    let Some(mut database) = Database::open(database)? else {
+        return Ok(Entries::default());
+    };
+    database.entries("message", "session_id", session.as_str())
+}
+
+/// How many messages the session has, and which is the last: the file itself is everybody's.
+pub(super) fn witness(found: &Path, session: &SessionId) -> Option<Witness> {
+    let (size, mtime) = if found.is_dir() {
+        (fs::read_dir(found).ok()?.count() as u64, 0)
+    } else {
+        let entries = messages(found, session).ok()?;
+        (entries.count, entries.last)
+    };
+    Some(Witness { path: found.to_string_lossy().into_owned(), size, mtime })
+}
