@@ -16,6 +16,8 @@ const LONGEST_PLAIN_PROMPT: usize = 10_000_000;
 /// All that exists for Claude at the level `read`; the last one only if somebody can answer.
 const READING_TOOLS: &str = "Read,Glob,Grep";
 const ASKING_TOOL: &str = "AskUserQuestion";
+/// Claude runs the hooks of a repository nobody has trusted yet: commands, at whatever level.
+const NO_HOOKS: &str = r#"--settings={"disableAllHooks":true}"#;
 /// Tools that may show up at that level: they change nothing.
 const HARMLESS_TOOLS: &[&str] =
     &["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "StructuredOutput", ASKING_TOOL];
@@ -113,10 +115,11 @@ fn permissions(
         Permissions::Read => {
             needs("--tools")?;
             needs("--strict-mcp-config")?;
+            needs("--settings")?;
             needs("--permission-mode")?;
             let asking = if asks { format!(",{ASKING_TOOL}") } else { String::new() };
             args.push(format!("--tools={READING_TOOLS}{asking}").into());
-            args.extend(["--strict-mcp-config", "--permission-mode=default"].map(OsString::from));
+            args.extend(["--strict-mcp-config", NO_HOOKS, "--permission-mode=default"].map(OsString::from));
             Ok(Limit::Tools(HARMLESS_TOOLS))
         }
         Permissions::Edit => {

@@ -96,6 +96,7 @@ impl Definition for Claude {
             ("--permission-mode", "permission levels are refused"),
             ("--tools", "the permission level read is refused"),
             ("--strict-mcp-config", "the permission level read is refused"),
+            ("--settings", "the permission level read is refused"),
             ("--append-system-prompt", "instructions go into the prompt"),
         ]
     }

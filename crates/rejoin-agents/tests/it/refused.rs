@@ -268,6 +268,7 @@ fn what_the_installation_cannot_do() {
     };
     refused_as_permission(&without(Agent::Claude, "--tools").level(Permissions::Read));
     refused_as_permission(&without(Agent::Claude, "--strict-mcp-config").level(Permissions::Read));
+    refused_as_permission(&without(Agent::Claude, "--settings").level(Permissions::Read));
     refused_as_permission(&without(Agent::Claude, "--permission-mode").level(Permissions::Edit));
     refused_as_permission(&without(Agent::Claude, "--permission-mode").level(Permissions::Full));
     refused_as_unsupported(&Asked {

@@ -225,7 +225,6 @@ impl Asked {
                 set.map(|(_, value)| value.into())
             },
             own_dir: Path::new("/rejoin/agents/own"),
-            env: &|name| self.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.into()),
             can_ask: self.can_ask,
             total_before: self.total_before,
             ids: numbered(),

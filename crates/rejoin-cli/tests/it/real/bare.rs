@@ -1,8 +1,13 @@
 //! The user goes on in the agent's own command, without rejoin.
 
+use std::io::Write;
+use std::process::Stdio;
+
+use super::processes::PATIENCE;
 use super::stage::{Stage, Who};
 
 on_both!(used_in_between, used_after_a_failed_turn);
+on_codex!(used_at_the_same_time);
 
 fn used_in_between(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
@@ -28,4 +33,20 @@ fn used_after_a_failed_turn(stage: &Stage) {
     let messages = if stage.who == Who::Claude { 3 } else { 4 };
     let third = third.remembered(messages, ["one", "two", "bare", "three"]);
     assert_eq!(third.warnings("advanced").len(), 1, "{third}");
+}
+
+/// Codex has a lock of its own; Claude has none, and nobody could tell.
+fn used_at_the_same_time(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let mut bare = stage.bare_command(&session);
+    bare.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut bare = bare.spawn().unwrap();
+    bare.stdin.take().unwrap().write_all(b"without rejoin MARK-bare HANG").unwrap();
+    assert!(stage.lab.model().wait_for_calls(2, PATIENCE));
+    let busy = stage.next("second MARK-two").go().ended(6, "failed");
+    assert_eq!(busy.receipt()["class"], "busy", "{busy}");
+    stage.kill_every("/node_modules/");
+    bare.wait().unwrap();
+    let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
+    third.remembered(3, ["one", "bare", "two", "three"]);
 }

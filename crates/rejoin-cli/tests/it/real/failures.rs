@@ -26,6 +26,7 @@ fn goes_on_after(stage: &Stage, word: &str, class: &str) -> Turn {
     let messages = if stage.who == Who::Claude { 2 } else { 3 };
     let third = third.remembered(messages, ["one", "two", "three"]);
     assert!(third.prompt_sent().contains("you may know this turn already"), "{third}");
+    assert!(third.warnings("advanced").is_empty(), "nobody else was at it: {third}");
     let states =
         stage.show()["turns"].as_array().unwrap().iter().map(|t| t["state"].clone()).collect::<Vec<_>>();
     assert_eq!(states, ["completed", "failed", "completed"]);

@@ -28,6 +28,7 @@ fn next_turn_knows<const N: usize>(stage: &Stage, marks: [&str; N]) -> Turn {
     let marks = marks.map(|mark| format!("MARK-{mark}"));
     assert_eq!(next.calls.last().unwrap().marks, marks, "{next}");
     assert!(next.answer().ends_with(&marks.join(",")), "{next}");
+    assert!(next.warnings("advanced").is_empty(), "nobody else was at it: {next}");
     next
 }
 

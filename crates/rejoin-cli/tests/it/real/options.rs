@@ -36,6 +36,9 @@ fn instructions_on_every_turn(stage: &Stage) {
     if stage.who == Who::Claude {
         assert!(!told(&third, "speak like a p"), "they are for one turn: {third}");
     }
+    let fourth = stage.next("fourth MARK-four").with(["--system-prompt", "be a teapot"]).go().done();
+    let fourth = fourth.resumed(&first.session(), 0).remembered(4, ["one", "two", "three", "four"]);
+    assert!(told(&fourth, "be a teapot"), "{fourth}");
 }
 
 fn arguments_for_the_agent(stage: &Stage) {

@@ -62,6 +62,29 @@ mod pi {
     }
 }
 
+mod qwen {
+    use super::*;
+
+    #[test]
+    fn converses() {
+        play(Who::Claude, |stage| conversation(stage, "qwen"));
+    }
+
+    #[test]
+    fn notices_a_lost_session() {
+        play(Who::Claude, |stage| store_lost(stage, "qwen", ".qwen"));
+    }
+}
+
+mod opencode {
+    use super::*;
+
+    #[test]
+    fn converses() {
+        play(Who::Claude, |stage| conversation(stage, "opencode"));
+    }
+}
+
 mod openai {
     use super::*;
 

@@ -24,6 +24,7 @@ fn three_turns(stage: &Stage) {
     let third = stage.next("third MARK-three").go().done().resumed(&session, 0);
     let third = third.remembered(3, ["one", "two", "three"]).verbatim("third MARK-three");
     assert_eq!(third.conversation(), conversation);
+    assert!(third.warnings("advanced").is_empty(), "nobody else was at it: {third}");
     assert_eq!(stage.show()["turns"].as_array().map(Vec::len), Some(3));
     assert_eq!(stage.lab.model().calls().len(), 3);
 }

@@ -138,12 +138,17 @@ impl Stage {
 
     /// A turn in the agent's own command, without rejoin.
     pub(super) fn bare(&self, session: &str, prompt: &str) -> Outcome {
+        self.lab.run(&mut self.bare_command(session), prompt).assert_success()
+    }
+
+    /// The agent's own command, resuming a session.
+    pub(super) fn bare_command(&self, session: &str) -> Command {
         let mut command = self.lab.command(self.who.name());
         match self.who {
             Who::Claude => command.args(["-p", "--resume", session]),
             Who::Codex => command.args(["exec", "resume", "--skip-git-repo-check", session, "-"]),
         };
-        self.lab.run(&mut command, prompt).assert_success()
+        command
     }
 
     /// Commands whose whole line holds this text.
