@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     /// begins with a dash
     pub(crate) prompt: Option<String>,
 
-    /// Who: claude, codex, demo [default: the conversation's last agent, else as configured, else
+    /// Who: claude, codex, gemini, opencode, pi, qwen, openai, demo [default: the conversation's last agent, else as configured, else
     /// the first one installed]
     #[arg(short, long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,

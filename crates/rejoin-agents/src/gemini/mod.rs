@@ -92,6 +92,10 @@ impl Definition for Gemini {
         false
     }
 
+    fn tested_version(&self) -> &'static str {
+        "0.61.0"
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
     }

@@ -106,6 +106,10 @@ impl Definition for OpenCode {
         false
     }
 
+    fn tested_version(&self) -> &'static str {
+        "1.18.33"
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
     }

@@ -92,6 +92,10 @@ impl Definition for Pi {
         capabilities.has("--append-system-prompt")
     }
 
+    fn tested_version(&self) -> &'static str {
+        "0.74.2"
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request, self.agent())
     }
