@@ -11,6 +11,7 @@ mod garbage;
 mod huge;
 mod learned;
 mod opencode;
+mod opencode_store;
 mod recording;
 mod refused;
 mod requests;
