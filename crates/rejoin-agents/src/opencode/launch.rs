@@ -19,28 +19,11 @@ const RULES_SINCE: [u64; 3] = [1, 1, 1];
 const ALLOWING: &[&str] = &["--auto", "--dangerously-skip-permissions"];
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
+    check_abilities(&request)?;
     let prompt = request.composed.prompt();
     checks::prompt(prompt)?;
     let capabilities = request.capabilities;
     let session = request.composed.session();
-    if request.system_prompt.or(request.append_system_prompt).is_some() {
-        return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
-    }
-    if !capabilities.has("--format") {
-        return Err(missing("does not print events", "--format"));
-    }
-    if session.is_some() && !capabilities.resume {
-        return Err(missing("cannot resume a session", "--session"));
-    }
-    if request.ephemeral && !capabilities.ephemeral {
-        return Err(Refusal::Unsupported(
-            "this opencode cannot run without storing the session (OPENCODE_DB came later); update opencode"
-                .into(),
-        ));
-    }
-    if request.ephemeral && session.is_some() {
-        return Err(Refusal::Unsupported("opencode cannot resume a session without adding to it".into()));
-    }
     let Some(dir) = request.dir.to_str() else {
         return Err(Refusal::Unsupported(format!(
             "opencode cannot work in {}: the name of the directory is no UTF-8",
@@ -89,6 +72,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         config::merge(&mut over, json!({ "snapshot": false }));
     }
     let (mut profile, mut warnings) = (None, Vec::new());
+<<<<<<< HEAD
     match request.permissions {
         Permissions::Agent => {}
         Permissions::Full => {
@@ -100,19 +84,26 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
             }
         }
         Permissions::Read | Permissions::Edit => {
+=======
+    if limited {
+        keeps_rules(capabilities, request.permissions)?;
+        let limits = permissions::limits(request.permissions == Permissions::Edit, &mark, &config);
+        push(format!("--agent={}", limits.profile));
+        env.push(limits.env);
+        config::merge(&mut over, limits.config);
+        profile = Some(limits.profile);
+        if config.runs_code() {
+            warnings.push(
+                "the plugins and tools in OpenCode's configuration are code that no level limits".to_owned(),
+            );
+        }
+    } else if request.permissions == Permissions::Full {
+        if let Some(flag) = ALLOWING.iter().find(|flag| capabilities.has(flag)) {
+            push((*flag).to_owned());
+        } else {
+>>>>>>> agent-opencode
             keeps_rules(capabilities, request.permissions)?;
-            let edits = request.permissions == Permissions::Edit;
-            let limits = permissions::limits(edits, &mark, &config);
-            env.push(limits.env);
-            config::merge(&mut over, limits.config);
-            push(format!("--agent={}", limits.profile));
-            profile = Some(limits.profile);
-            if config.runs_code() {
-                warnings.push(
-                    "the plugins and tools in OpenCode's configuration are code that no level limits"
-                        .to_owned(),
-                );
-            }
+            env.push(permissions::everything());
         }
     }
     if over != json!({}) {
@@ -130,6 +121,30 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         .then(|| lookup(capabilities, title, dir.to_owned()));
     let driver = OpenCodeDriver::new(run, request.ids);
     Ok(Launch { env, warnings, lookup, ..Launch::new(args, Box::new(driver)) })
+}
+
+/// What this installation cannot do, or OpenCode at all.
+fn check_abilities(request: &Request<'_>) -> Result<(), Refusal> {
+    let capabilities = request.capabilities;
+    let resumes = request.composed.session().is_some();
+    if request.system_prompt.or(request.append_system_prompt).is_some() {
+        return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
+    }
+    if !capabilities.has("--format") {
+        return Err(missing("does not print events", "--format"));
+    }
+    if resumes && !capabilities.resume {
+        return Err(missing("cannot resume a session", "--session"));
+    }
+    if request.ephemeral && !capabilities.ephemeral {
+        return Err(Refusal::Unsupported(
+            "this opencode cannot run without storing the session (that takes 1.3.0 or newer); update opencode".into(),
+        ));
+    }
+    if request.ephemeral && resumes {
+        return Err(Refusal::Unsupported("opencode cannot resume a session without adding to it".into()));
+    }
+    Ok(())
 }
 
 fn missing(what: &str, flag: &str) -> Refusal {

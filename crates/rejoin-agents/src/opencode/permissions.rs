@@ -77,7 +77,8 @@ fn rules(edits: bool) -> Value {
     })
 }
 
-/// Everything is allowed that the user's rules do not deny outright.
+/// Everything is allowed; only what waits for somebody is not.
 pub(super) fn everything() -> (String, String) {
-    ("OPENCODE_PERMISSION".to_owned(), json!({ "*": "allow" }).to_string())
+    let rules = json!({ "*": "allow", "plan_enter": "deny", "plan_exit": "deny", "question": "deny" });
+    ("OPENCODE_PERMISSION".to_owned(), rules.to_string())
 }

@@ -13,8 +13,12 @@ mod gemini_home;
 mod huge;
 mod learned;
 mod opencode;
+<<<<<<< HEAD
 mod pi;
 mod qwen;
+=======
+mod opencode_store;
+>>>>>>> agent-opencode
 mod recording;
 mod refused;
 mod requests;

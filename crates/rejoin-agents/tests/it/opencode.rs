@@ -1,14 +1,11 @@
-//! OpenCode: its driver on recordings, its arguments, its levels, its store.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! OpenCode: its driver on recordings, its arguments, its levels.
 
 use insta::assert_snapshot;
-use rejoin_agents::{Capabilities, Found, Line, ProbeAnswer, Refusal, Step};
+use rejoin_agents::{Capabilities, Line, ProbeAnswer, Refusal, Step};
 use rejoin_core::{Event, FailureClass, Outcome, Permissions};
 use serde_json::Value;
 
-use crate::recording::{Recording, directory, names, shown};
+use crate::recording::{Recording, names, shown};
 use crate::requests::{Asked, OPENCODE_SESSION, capabilities, definition, help, on_stderr, opencode};
 
 fn replay(name: &str, asked: &Asked) -> String {
@@ -336,123 +333,4 @@ fn a_session_is_found_by_its_title_in_its_directory() {
     assert_eq!((lookup.find)("No sessions"), None);
     assert!(resumed().launch().unwrap().lookup.is_none());
     assert!(Asked { ephemeral: true, ..Asked::opencode() }.launch().unwrap().lookup.is_none());
-}
-
-fn find(store: &Path, letter: char) -> (Found, Option<(u64, i64)>) {
-    let id = format!("ses_e1f622e5effe{}", letter.to_string().repeat(14));
-    let opencode = definition(&opencode());
-    let session = opencode.session_id(&id).unwrap();
-    let found = opencode.find_session(store, Path::new("/home/dev/proj"), &session);
-    let witness = match &found {
-        Found::At(path) => opencode.witness(path, &session).map(|seen| (seen.size, seen.mtime)),
-        _ => None,
-    };
-    (found, witness)
-}
-
-/// The recorded database under its usual name.
-fn stored() -> (tempfile::TempDir, PathBuf) {
-    let store = tempfile::tempdir().unwrap();
-    for ending in ["", "-wal"] {
-        let from = directory("opencode").join(format!("sessions.db{ending}"));
-        fs::copy(from, store.path().join(format!("opencode.db{ending}"))).unwrap();
-    }
-    let database = store.path().join("opencode.db");
-    (store, database)
-}
-
-#[test]
-fn sessions_are_found_in_the_database_and_its_log() {
-    let (store, database) = stored();
-    for (letter, messages) in [('A', (4, 54)), ('B', (45, 48)), ('C', (2, 53)), ('F', (1, 51))] {
-        for place in [store.path(), &database] {
-            assert_eq!(find(place, letter), (Found::At(database.clone()), Some(messages)), "{letter}");
-        }
-    }
-    // Deleted, without a prompt, never there.
-    for letter in ['D', 'E', 'G', 'z'] {
-        assert_eq!(find(store.path(), letter).0, Found::Nowhere, "{letter}");
-    }
-}
-
-#[test]
-fn without_its_log_the_database_is_as_it_was() {
-    let (store, database) = stored();
-    fs::remove_file(store.path().join("opencode.db-wal")).unwrap();
-    assert_eq!(find(store.path(), 'A').1, Some((3, 3)));
-    assert_eq!(find(store.path(), 'C').0, Found::Nowhere);
-    assert_eq!(find(store.path(), 'D').0, Found::At(database));
-    fs::write(store.path().join("opencode.db-wal"), "").unwrap();
-    assert_eq!(find(store.path(), 'A').1, Some((3, 3)));
-}
-
-#[test]
-fn a_new_database_is_all_in_its_log() {
-    let store = tempfile::tempdir().unwrap();
-    for ending in ["", "-wal"] {
-        let from = directory("opencode").join(format!("new.db{ending}"));
-        fs::copy(from, store.path().join(format!("opencode.db{ending}"))).unwrap();
-    }
-    assert_eq!(find(store.path(), 'A').1, Some((1, 1)));
-    assert_eq!(find(store.path(), 'B').0, Found::Nowhere);
-    fs::remove_file(store.path().join("opencode.db-wal")).unwrap();
-    assert_eq!(find(store.path(), 'A').0, Found::CannotTell);
-}
-
-#[test]
-fn a_database_that_is_none_tells_nothing() {
-    let store = tempfile::tempdir().unwrap();
-    assert_eq!(find(store.path(), 'A').0, Found::Nowhere);
-    assert_eq!(find(&store.path().join("none"), 'A').0, Found::Nowhere);
-    for bytes in [&b""[..], b"SQLite format 3\0", &[0; 4096]] {
-        fs::write(store.path().join("opencode.db"), bytes).unwrap();
-        assert_eq!(find(store.path(), 'A').0, Found::CannotTell);
-    }
-}
-
-#[test]
-fn a_broken_database_never_does_harm() {
-    let (store, database) = stored();
-    let whole = fs::read(&database).unwrap();
-    let log = store.path().join("opencode.db-wal");
-    for at in (0..whole.len()).step_by(13) {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 0xff;
-        fs::write(&database, &bytes).unwrap();
-        let _ = find(store.path(), 'B');
-        fs::write(&database, &whole[..at]).unwrap();
-        let _ = find(store.path(), 'B');
-    }
-    fs::write(&database, &whole).unwrap();
-    let whole = fs::read(&log).unwrap();
-    for at in (0..whole.len()).step_by(13) {
-        fs::write(&log, &whole[..at]).unwrap();
-        let _ = find(store.path(), 'A');
-    }
-}
-
-#[test]
-fn older_versions_keep_a_file_for_each_message() {
-    let store = tempfile::tempdir().unwrap();
-    let messages = store.path().join("storage/message/ses_e1f622e5effeAAAAAAAAAAAAAA");
-    fs::create_dir_all(&messages).unwrap();
-    assert_eq!(find(store.path(), 'A').0, Found::Nowhere);
-    fs::write(messages.join("msg_1.json"), "{}").unwrap();
-    assert_eq!(find(store.path(), 'A'), (Found::At(messages), Some((1, 0))));
-}
-
-#[test]
-fn the_store_follows_the_environment() {
-    let store = |variables: &[(&str, &str)]| {
-        let env =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
-        definition(&opencode()).store(&env)
-    };
-    let home = ("HOME", "/h");
-    assert_eq!(store(&[home]), Some("/h/.local/share/opencode".into()));
-    assert_eq!(store(&[home, ("XDG_DATA_HOME", "/x")]), Some("/x/opencode".into()));
-    assert_eq!(store(&[home, ("OPENCODE_DB", "/d/o.db")]), Some("/d/o.db".into()));
-    assert_eq!(store(&[home, ("OPENCODE_DB", "o.db")]), Some("/h/.local/share/opencode/o.db".into()));
-    assert_eq!(store(&[home, ("OPENCODE_DB", ":memory:")]), None);
-    assert_eq!(store(&[]), None);
 }
