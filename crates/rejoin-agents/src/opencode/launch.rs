@@ -72,19 +72,6 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         config::merge(&mut over, json!({ "snapshot": false }));
     }
     let (mut profile, mut warnings) = (None, Vec::new());
-<<<<<<< HEAD
-    match request.permissions {
-        Permissions::Agent => {}
-        Permissions::Full => {
-            if let Some(flag) = ALLOWING.iter().find(|flag| capabilities.has(flag)) {
-                push((*flag).to_owned());
-            } else {
-                keeps_rules(capabilities, request.permissions)?;
-                env.push(permissions::everything());
-            }
-        }
-        Permissions::Read | Permissions::Edit => {
-=======
     if limited {
         keeps_rules(capabilities, request.permissions)?;
         let limits = permissions::limits(request.permissions == Permissions::Edit, &mark, &config);
@@ -101,7 +88,6 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         if let Some(flag) = ALLOWING.iter().find(|flag| capabilities.has(flag)) {
             push((*flag).to_owned());
         } else {
->>>>>>> agent-opencode
             keeps_rules(capabilities, request.permissions)?;
             env.push(permissions::everything());
         }

@@ -13,12 +13,9 @@ mod gemini_home;
 mod huge;
 mod learned;
 mod opencode;
-<<<<<<< HEAD
+mod opencode_store;
 mod pi;
 mod qwen;
-=======
-mod opencode_store;
->>>>>>> agent-opencode
 mod recording;
 mod refused;
 mod requests;
