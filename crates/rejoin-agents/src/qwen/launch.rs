@@ -11,7 +11,7 @@ use crate::{Launch, Refusal, Request, checks};
 
 const NAME: &str = "qwen";
 
-pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
+pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let capabilities = request.capabilities;
     let composed = request.composed;
     checks::prompt(composed.prompt())?;
@@ -77,12 +77,13 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         limit,
         total_before: request.total_before,
     };
+    let place = request.ephemeral.then(|| request.own_dir.join(format!("ephemeral-{}", (request.ids)())));
     let driver = Box::new(QwenDriver::new(run, request.ids));
     // Without it a wrapper takes the signals and the real process lives on.
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
     let mut launch = Launch { env, warnings, ..Launch::new(args, driver) };
-    if request.ephemeral {
-        memory::forget(&mut launch, request.own_dir, request.env);
+    if let Some(place) = place {
+        memory::forget(&mut launch, place, request.env);
     }
     Ok(launch)
 }

@@ -20,8 +20,9 @@ const FORGETFUL: &str = r#"{
 }
 "#;
 
-/// Makes a run forget its turn. An administrator's settings are left in force.
-pub(super) fn forget(launch: &mut Launch, own_dir: &Path, env: &dyn Fn(&str) -> Option<OsString>) {
+/// Makes a run forget its turn, by settings in a new directory. An administrator's settings are left
+/// in force.
+pub(super) fn forget(launch: &mut Launch, place: PathBuf, env: &dyn Fn(&str) -> Option<OsString>) {
     launch.env.push(("QWEN_DEBUG_LOG_FILE".to_owned(), "0".to_owned()));
     let taken = env(SYSTEM_SETTINGS).is_some_and(|path| !path.is_empty())
         || SYSTEM_DIRS.iter().any(|dir| Path::new(dir).exists());
@@ -33,7 +34,8 @@ pub(super) fn forget(launch: &mut Launch, own_dir: &Path, env: &dyn Fn(&str) -> 
         );
         return;
     }
-    let settings: PathBuf = own_dir.join("ephemeral-settings.json");
+    let settings = place.join("settings.json");
     launch.env.push((SYSTEM_SETTINGS.to_owned(), settings.to_string_lossy().into_owned()));
     launch.files.push((settings, FORGETFUL.to_owned()));
+    launch.scratch = Some(place);
 }

@@ -295,7 +295,9 @@ fn an_ephemeral_run_writes_no_log_and_remembers_nothing() {
     assert!(launch.env.contains(&("QWEN_DEBUG_LOG_FILE".to_owned(), "0".to_owned())));
     match launch.files.first() {
         Some((path, text)) => {
-            assert_eq!(path, Path::new("/rejoin/agents/own/ephemeral-settings.json"));
+            let place = launch.scratch.unwrap();
+            assert_eq!(*path, place.join("settings.json"));
+            assert!(place.starts_with("/rejoin/agents/own/") && place != Path::new("/rejoin/agents/own"));
             assert!(text.contains(r#""enableManagedAutoMemory": false"#));
         }
         None => assert!(!launch.warnings.is_empty()),
