@@ -13,6 +13,8 @@ use rejoin_journal::{Append, JournalError};
 const PIECE: usize = 4096;
 /// … or this much time has passed.
 pub(crate) const DELAY: Duration = Duration::from_millis(250);
+/// A tool call waits no longer than this for the ones right before it.
+const CALL_DELAY: Duration = Duration::from_millis(5);
 /// Records are handed to the disk in batches of about this size.
 const BATCH: usize = 256 * 1024;
 /// How many messages may be written to in turns; agents write to one or two.
@@ -210,8 +212,8 @@ impl Scribe {
             _ => {}
         }
         // A call is on record before the tool has done much: after `kill -9` the next turn must tell of it.
-        let pressing = matches!(event, Event::ToolUse { .. });
-        if pressing || self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
+        let patience = if matches!(event, Event::ToolUse { .. }) { CALL_DELAY } else { DELAY };
+        if self.batch_bytes >= BATCH || self.since.elapsed() >= patience {
             self.flush()?;
         }
         Ok(())

@@ -124,7 +124,6 @@ fn resuming_switched_off(stage: &Stage) {
     let third = stage.next("third MARK-three").with(["--fresh-session"]).go().done();
     let third = third.fresh("forced", 2).remembered(1, ["one", "two", "three"]);
     assert_ne!(third.session(), session);
-    stage.next("fourth MARK-four").go().done().resumed(&third.session(), 0);
 }
 
 /// Put away with Codex's own command.

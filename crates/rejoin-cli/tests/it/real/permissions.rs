@@ -134,13 +134,12 @@ fn the_users_own_settings_are_left_alone(stage: &Stage) {
         files.map(|file| fs::read_to_string(stage.lab.home().join(file)).ok())
     };
     let before = settings();
-    for (at, level) in ["read", "edit", "full"].into_iter().enumerate() {
-        let prompt = format!("MARK-{level}");
-        let run = if at == 0 { stage.first(&prompt) } else { stage.next(&prompt) };
-        run.with(["--permissions", level]).go().done();
-        stage.first(&prompt).with(["--permissions", level]).go().done();
+    for level in ["read", "edit", "full"] {
+        stage.first(&format!("MARK-{level}")).with(["--permissions", level]).go().done();
         assert_eq!(settings(), before, "{level}");
     }
+    stage.next("on a resumed turn MARK-two").go().done();
+    assert_eq!(settings(), before);
     let git = stage.lab.run(stage.lab.command("git").args(["status", "--porcelain"]), "").assert_success();
     assert_eq!(git.stdout, "", "nothing is put into the project");
 }

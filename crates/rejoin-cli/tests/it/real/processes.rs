@@ -44,6 +44,6 @@ pub(super) fn eventually(limit: Duration, mut is_true: impl FnMut() -> bool) -> 
         if Instant::now() >= deadline {
             return false;
         }
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

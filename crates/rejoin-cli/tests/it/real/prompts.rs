@@ -44,10 +44,7 @@ fn one_that_looks_like_a_flag(stage: &Stage) {
 }
 
 fn one_that_looks_like_a_command(stage: &Stage) {
-    reach_the_model_as_text(
-        stage,
-        &["/clear MARK-one", "/compact", "/nosuch MARK-two", "//x", "!ls MARK-three"],
-    );
+    reach_the_model_as_text(stage, &["/clear MARK-one", "/compact", "/nosuch MARK-two", "!ls MARK-three"]);
 }
 
 fn one_that_names_a_file(stage: &Stage) {

@@ -2,7 +2,7 @@
 
 use super::stage::Stage;
 
-on_both!(two_turns, three_turns, by_the_agents_own_id, by_name_and_by_prefix, a_branch_is_not_resumed);
+on_both!(two_turns, three_turns, by_name_and_by_id, a_branch_is_not_resumed);
 
 fn two_turns(stage: &Stage) {
     let first = stage.first("first MARK-one").go().done().fresh("first_turn", 0).remembered(1, ["one"]);
@@ -29,14 +29,8 @@ fn three_turns(stage: &Stage) {
     assert_eq!(stage.lab.model().calls().len(), 3);
 }
 
-fn by_the_agents_own_id(stage: &Stage) {
-    let session = stage.first("first MARK-one").go().done().session();
-    stage.first("another conversation MARK-other").go().done();
-    let second = stage.run("second MARK-two").with(["-r", &session]).go().done();
-    second.resumed(&session, 0).remembered(2, ["one", "two"]);
-}
-
-fn by_name_and_by_prefix(stage: &Stage) {
+/// A name, the beginning of our id, the agent's own id: all mean the same conversation.
+fn by_name_and_by_id(stage: &Stage) {
     let first = stage.first("first MARK-one").with(["-s", "release"]).go().done();
     let (session, conversation) = (first.session(), first.conversation());
     stage.first("another conversation MARK-other").go().done();
@@ -44,6 +38,8 @@ fn by_name_and_by_prefix(stage: &Stage) {
     second.resumed(&session, 0).remembered(2, ["one", "two"]);
     let third = stage.run("third MARK-three").with(["-r", &conversation[..8]]).go().done();
     third.resumed(&session, 0).remembered(3, ["one", "two", "three"]);
+    let fourth = stage.run("fourth MARK-four").with(["-r", &session]).go().done();
+    fourth.resumed(&session, 0).remembered(4, ["one", "two", "three", "four"]);
 }
 
 /// What the user took back must not stay in a resumed memory.
