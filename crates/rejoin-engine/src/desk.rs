@@ -10,7 +10,7 @@ use rejoin_core::{Event, Record, System};
 use rejoin_journal::JournalError;
 
 use crate::queue::{Popped, Queue};
-use crate::scribe::{DELAY, Scribe};
+use crate::scribe::Scribe;
 
 /// Events read in one go.
 pub(crate) type Batch = Arc<Vec<Event>>;
@@ -172,7 +172,7 @@ impl Journal {
 fn keep(mut scribe: Scribe, queue: &Queue<Note>, error: &Mutex<Option<JournalError>>) {
     let mut broken = false;
     loop {
-        let result = match queue.pop(DELAY) {
+        let result = match queue.pop(scribe.patience()) {
             Popped::Closed => return,
             _ if broken => continue,
             Popped::Nothing => scribe.flush(),

@@ -12,7 +12,7 @@ use rejoin_journal::{Append, JournalError};
 /// Pieces of text are written when this much has come together …
 const PIECE: usize = 4096;
 /// … or this much time has passed.
-pub(crate) const DELAY: Duration = Duration::from_millis(250);
+const DELAY: Duration = Duration::from_millis(250);
 /// A tool call waits no longer than this for the ones right before it.
 const CALL_DELAY: Duration = Duration::from_millis(5);
 /// Records are handed to the disk in batches of about this size.
@@ -114,6 +114,8 @@ pub(crate) struct Scribe {
     /// The piece being gathered.
     piece: Option<(MessageId, String)>,
     since: Instant,
+    /// A tool call is among what was gathered.
+    pressing: bool,
     batch: Vec<Record>,
     batch_bytes: usize,
     diagnostics: usize,
@@ -134,6 +136,7 @@ impl Scribe {
             last_answer: None,
             piece: None,
             since: Instant::now(),
+            pressing: false,
             batch: Vec::new(),
             batch_bytes: 0,
             diagnostics: 0,
@@ -212,16 +215,22 @@ impl Scribe {
             _ => {}
         }
         // A call is on record before the tool has done much: after `kill -9` the next turn must tell of it.
-        let patience = if matches!(event, Event::ToolUse { .. }) { CALL_DELAY } else { DELAY };
-        if self.batch_bytes >= BATCH || self.since.elapsed() >= patience {
+        self.pressing |= matches!(event, Event::ToolUse { .. });
+        if self.batch_bytes >= BATCH || self.since.elapsed() >= self.patience() {
             self.flush()?;
         }
         Ok(())
     }
 
+    /// How long what was gathered may wait.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.pressing { CALL_DELAY } else { DELAY }
+    }
+
     /// Hands everything gathered to the disk.
     pub(crate) fn flush(&mut self) -> Result<(), JournalError> {
         self.settle();
+        self.pressing = false;
         self.since = Instant::now();
         if self.batch.is_empty() {
             return Ok(());
