@@ -24,6 +24,16 @@ impl Cost {
         walls.get(walls.len() / 2).copied().unwrap_or_default()
     }
 
+    /// The median of what each run took more than the run of `other` beside it: what the machine
+    /// does meanwhile weighs on both.
+    pub(crate) fn wall_beyond(&self, other: &Cost) -> f64 {
+        let pairs = self.walls.iter().zip(&other.walls);
+        let mut beyond: Vec<f64> =
+            pairs.map(|(ours, theirs)| ours.as_secs_f64() - theirs.as_secs_f64()).collect();
+        beyond.sort_by(f64::total_cmp);
+        beyond.get(beyond.len() / 2).copied().unwrap_or_default()
+    }
+
     /// The mean processor time, children included.
     pub(crate) fn cpu(&self) -> Duration {
         self.cpu / u32::try_from(self.walls.len().max(1)).unwrap_or(1)
