@@ -40,7 +40,7 @@ impl Engine {
     }
 
     /// A new conversation is leased before it is there, so that nobody comes between.
-    pub(crate) fn lease_name(
+    pub(crate) fn lease_new(
         &self,
         order: &Order,
         scene: &Scene,

@@ -214,7 +214,7 @@ impl Pump<'_> {
                     self.exited = Some((Instant::now(), code, signal));
                     self.got.exit_code = code;
                 }
-                Ok(Report::Failed { text, .. }) => {
+                Ok(Report::Failed { text }) => {
                     let words = format!("the agent could not be started: {text}");
                     self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Launch, words)));
                     self.exited = Some((Instant::now(), None, None));

@@ -52,7 +52,7 @@ impl Engine {
         let ready = Ready::make(self, order, &scene, plan, can_ask)?;
         leases.extend(self.lease_session(order, ready.composed.session(), &watcher.cancel)?);
         if scene.is_new && order.wish != Wish::Ephemeral {
-            leases.extend(self.lease_name(order, &scene, &watcher.cancel)?);
+            leases.extend(self.lease_new(order, &scene, &watcher.cancel)?);
         }
 
         // From here on the turn exists.

@@ -54,8 +54,7 @@ pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()>
     let mut child = match spawn::spawn(spec, stdio, reach == Reach::Everything) {
         Ok(child) => child,
         Err(error) => {
-            let not_found = error.kind() == std::io::ErrorKind::NotFound;
-            return send(&mut reports, &Report::Failed { text: error.to_string(), not_found });
+            return send(&mut reports, &Report::Failed { text: error.to_string() });
         }
     };
     let mut below = Below { agent: child.id(), reach, ended: false };

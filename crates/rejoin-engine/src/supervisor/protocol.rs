@@ -46,8 +46,6 @@ pub(crate) enum Report {
     Failed {
         /// Why.
         text: String,
-        /// The command does not exist.
-        not_found: bool,
     },
     /// It ended.
     Exited {
