@@ -32,6 +32,13 @@ pub(crate) fn ask(question: &Question, stopped: &AtomicBool) -> Answer {
     Answer::Text(chosen.map_or_else(|| line.to_owned(), |choice| choice.label.clone()))
 }
 
+/// A question with yes or no; anything but yes means no.
+pub(crate) fn yes(question: &str) -> bool {
+    style::loud(&format!("? {question} [y/N]"));
+    let answer = read_line(&AtomicBool::new(false)).unwrap_or_default();
+    matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
 /// A line of the terminal; `None` once the turn was stopped.
 fn read_line(stopped: &AtomicBool) -> Option<String> {
     let tty = File::open("/dev/tty").ok()?;

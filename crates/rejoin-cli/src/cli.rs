@@ -39,6 +39,28 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
+    /// Would the next turn resume the agent's session? Each guard with its two values
+    Why(WhyArgs),
+    /// Move the head to an earlier turn or another branch; the next turn goes on there
+    Branch(BranchArgs),
+    /// Take the head back by some turns; nothing is deleted
+    Rewind(RewindArgs),
+    /// Edit what was said: in place, or as a branch that is run again
+    Edit(Box<EditArgs>),
+    /// Run a turn again: a failed one goes on, a completed one gets a sibling
+    Retry(Box<RetryArgs>),
+    /// Give a conversation a name
+    Name(NameArgs),
+    /// Put labels on a conversation (+x) or take them off (-x)
+    Tag(TagArgs),
+    /// Tell rejoin that a project was moved: its conversations go along
+    Mv(MvArgs),
+    /// Delete conversations
+    Rm(RmArgs),
+    /// Delete conversations that were not used for a while
+    Prune(PruneArgs),
+    /// Check journals for damage, and repair what appending can repair
+    Fsck(FsckArgs),
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
     Demo(DemoArgs),
 }
@@ -53,16 +75,10 @@ Examples:
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   git diff | rejoin run -c -f review.md -o stream-json
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
     /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
     /// begins with a dash
     pub(crate) prompt: Option<String>,
-
-    /// Who: claude, codex, gemini, opencode, pi, qwen, openai, demo [default: the conversation's last agent, else as configured, else
-    /// the first one installed]
-    #[arg(short, long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
 
     /// Continue the newest conversation of this project
     #[arg(short, long = "continue", conflicts_with_all = ["name", "resume"])]
@@ -80,17 +96,33 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MESSAGE")]
     pub(crate) checkpoint: Option<String>,
 
-    /// Start a new session of the agent and tell it the history
-    #[arg(long, conflicts_with = "ephemeral")]
-    pub(crate) fresh_session: bool,
-
     /// Record nothing, neither here nor in the agent's own store
-    #[arg(long)]
+    #[arg(long, conflicts_with = "fresh_session")]
     pub(crate) ephemeral: bool,
 
     /// Take the prompt from a file (after the one given as argument); `-` is standard input
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
+
+    /// Which turns agents are told about; only when a conversation begins
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<ScopeArg>,
+
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+/// How a turn is carried out, whichever command begins it.
+#[derive(Args)]
+pub(crate) struct HowArgs {
+    /// Who: claude, codex, gemini, opencode, pi, qwen, openai, demo [default: the conversation's last agent, else as configured, else
+    /// the first one installed]
+    #[arg(short, long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+
+    /// Start a new session of the agent and tell it the history
+    #[arg(long)]
+    pub(crate) fresh_session: bool,
 
     /// How the outcome is printed
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
@@ -127,10 +159,6 @@ pub(crate) struct RunArgs {
     /// Add to the agent's system prompt for this turn
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
-
-    /// Which turns agents are told about; only when a conversation begins
-    #[arg(long, value_enum)]
-    pub(crate) scope: Option<ScopeArg>,
 
     /// Wait while the conversation is in use (for ever, or this long: --wait=5m)
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "8760h", value_parser = duration::parse)]
@@ -170,9 +198,156 @@ pub(crate) struct LsArgs {
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// Id, unique prefix, name, or the agent's own session id [default: the newest here]
+    /// Id, unique prefix, name, @ (the newest here), @~1, or the agent's own session id
     #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
+    /// Draw all branches, the head marked
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) tree: bool,
+    /// Only the last turns of the path
+    #[arg(short = 'n', long, value_name = "TURNS", conflicts_with_all = ["tree", "raw"])]
+    pub(crate) last: Option<usize>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Print the journal as it stands
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A message is named by its id or the beginning of it, by a turn's number as `rejoin show` prints it, by a
+branch's name, or by @ (the head), @~1 (the turn before it).")]
+pub(crate) struct BranchArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Where the next turn goes on
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) at: String,
+    /// Name the branch that begins there; `--at NAME` comes back to its end
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct RewindArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// How many turns
+    #[arg(default_value_t = 1, conflicts_with = "to")]
+    pub(crate) turns: usize,
+    /// To the end of this message's turn
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) to: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct EditArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Which message: id or its beginning, a turn's number (its prompt), @ (the last prompt), @~1
+    pub(crate) message: String,
+    /// The new text; `-` is standard input [default: your $VISUAL or $EDITOR is opened]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Leave the turn as it is and run the new text in its stead, on a branch
+    #[arg(long)]
+    pub(crate) from_here: bool,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct RetryArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Which turn, by any of its messages [default: the head]
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct NameArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// The name, unique in the project
+    pub(crate) name: String,
+}
+
+#[derive(Args)]
+pub(crate) struct TagArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// +label puts it on, -label takes it off; none shows them
+    #[arg(allow_hyphen_values = true, value_name = "+LABEL|-LABEL")]
+    pub(crate) labels: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct MvArgs {
+    /// Where the project was
+    pub(crate) from: PathBuf,
+    /// Where it is now
+    pub(crate) to: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct RmArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(required = true)]
+    pub(crate) conversations: Vec<String>,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct PruneArgs {
+    /// Those last written before (90d, 12w, 6h)
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) older_than: Duration,
+    /// Keep those that have a name
+    #[arg(long)]
+    pub(crate) keep_named: bool,
+    /// Of all projects, not only this one
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Show what would be deleted
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct WhyArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
+    pub(crate) conversation: String,
+    /// Who would do the turn [default: the conversation's last agent]
+    #[arg(short, long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct FsckArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1 [default: all of this project]
+    #[arg(conflicts_with = "all")]
+    pub(crate) conversation: Option<String>,
+    /// The conversations of all projects
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Repair what can be repaired by appending; nothing is ever rewritten
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

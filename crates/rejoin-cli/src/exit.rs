@@ -8,6 +8,8 @@ use rejoin::{FailureClass, Outcome};
 pub(crate) const DONE: i32 = 0;
 /// The agent failed.
 pub(crate) const AGENT_FAILED: i32 = 1;
+/// A check found damage.
+pub(crate) const DAMAGED: i32 = 1;
 /// Wrong usage or configuration.
 pub(crate) const USAGE: i32 = 2;
 /// A time limit ran out.

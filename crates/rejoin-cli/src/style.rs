@@ -88,6 +88,14 @@ pub(crate) fn age(then: SystemTime) -> String {
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
+/// The age of a time as journals write it; the text itself if it is none.
+pub(crate) fn since(timestamp: &str) -> String {
+    match timestamp.parse::<jiff::Timestamp>() {
+        Ok(then) => age(then.into()),
+        Err(_) => timestamp.to_owned(),
+    }
+}
+
 /// The first line of a text, cut to a width, with nothing in it that could move a cursor.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     let text = rejoin::printable(text);

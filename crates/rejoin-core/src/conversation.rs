@@ -1,4 +1,6 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, ConversationInfo, Envelope, Kind, MessageId, Permissions, Pin, PinState, Receipt, System, Tree,
@@ -6,12 +8,14 @@ use crate::{
 };
 
 /// A conversation as folded from its records, in the order of the file. The file alone restores it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Conversation {
     /// What it is; `None` if the first record is lost.
     pub info: Option<ConversationInfo>,
     /// Its name, if it got one.
     pub name: Option<String>,
+    /// Its labels.
+    pub tags: BTreeSet<String>,
     /// The permission level the user named last.
     pub ceiling: Option<Permissions>,
     /// All turns.
@@ -35,7 +39,7 @@ impl Conversation {
             }
             Kind::System => {
                 if let Some(system) = envelope.system() {
-                    self.apply_system(system, envelope.parent_uuid, place);
+                    self.apply_system(system, envelope, place);
                 } else {
                     self.unknown += 1;
                     self.distrust(envelope);
@@ -55,10 +59,20 @@ impl Conversation {
         }
     }
 
-    fn apply_system(&mut self, system: System, turn: Option<MessageId>, place: u64) {
+    fn apply_system(&mut self, system: System, envelope: &Envelope<'_>, place: u64) {
+        let turn = envelope.parent_uuid;
         match system {
             System::Conversation(info) => self.info = self.info.take().or(Some(info)),
             System::Title { name } => self.name = Some(name),
+            System::Tags { add, remove } => {
+                self.tags.retain(|tag| !remove.contains(tag));
+                self.tags.extend(add);
+            }
+            System::Moved { project, dir } => {
+                if let Some(info) = &mut self.info {
+                    (info.project, info.dir) = (project, dir);
+                }
+            }
             System::Permissions { ceiling } => self.ceiling = Some(ceiling),
             System::Intent(intent) => {
                 if let Some(model) = intent.model {
@@ -71,8 +85,8 @@ impl Conversation {
             }
             System::Pin(pin) => self.put_pin(*pin),
             System::Receipt(receipt) => self.set_receipt(turn, *receipt),
-            System::Amendment { target, .. } => self.tree.amend(target, place),
-            System::Head { to } => self.tree.move_head(to),
+            System::Amendment { target, .. } => self.tree.amend(target, place, &envelope.timestamp),
+            System::Head { to, branch } => self.tree.move_head(to, branch),
             System::Compaction { .. } | System::Gap { .. } | System::Diagnostic { .. } => {}
         }
     }

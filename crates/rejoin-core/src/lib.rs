@@ -6,6 +6,7 @@
 mod agent;
 pub mod compose;
 mod conversation;
+mod divergence;
 mod event;
 mod ids;
 mod mark;
@@ -24,6 +25,7 @@ mod usage;
 
 pub use agent::Agent;
 pub use conversation::Conversation;
+pub use divergence::{Divergence, divergence};
 pub use event::{Choice, Event, Question, SCHEMA_VERSION, Stream};
 pub use ids::{ConversationId, InvalidSessionId, MessageId, SessionId, TurnId};
 pub use mark::Mark;
@@ -37,5 +39,5 @@ pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};
 pub use slice::{Scope, Slice};
 pub use system::{ConversationInfo, Intent, System};
-pub use tree::{Gap, Tree, Turn, TurnState};
+pub use tree::{Edit, Gap, Tree, Turn, TurnState};
 pub use usage::Usage;

@@ -54,6 +54,17 @@ pub enum PinState {
     },
 }
 
+impl PinState {
+    /// In a few words.
+    pub fn words(&self) -> String {
+        match self {
+            PinState::Tentative => "tentative".into(),
+            PinState::Live => "live".into(),
+            PinState::Retired { why } => format!("given up: {why}"),
+        }
+    }
+}
+
 /// The same lasting failure, some times in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Repeated {

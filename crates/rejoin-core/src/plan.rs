@@ -3,6 +3,8 @@
 //! > A session may be resumed iff **exposed is a prefix of the slice** and the same product would
 //! > find it in the same place.
 
+use serde::Serialize;
+
 use crate::{Decision, Pin, PinState, Reason, Scope, SessionId, Slice, TurnId};
 
 /// What will be done. "A new session without the history" cannot be expressed.
@@ -93,10 +95,88 @@ pub struct Situation<'a> {
     pub wish: Wish,
 }
 
+/// What must hold for a session to be resumed, in the order it is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// It was not given up.
+    InUse,
+    /// The program that made it is the one that would resume it.
+    SameProgram,
+    /// It was made by this `$REJOIN_HOME`.
+    SameHome,
+    /// The agent looks for sessions where this one is kept.
+    SameStore,
+    /// The turn runs where the session lives.
+    SameDirectory,
+    /// The conversation's scope is the one it was made with.
+    SameScope,
+    /// All it may hold stands unchanged on the path.
+    HistoryUnchanged,
+    /// The agent still has it.
+    StillStored,
+}
+
+impl Guard {
+    /// All of them. The store is looked into last: it costs most.
+    pub const ALL: [Guard; 8] = [
+        Guard::InUse,
+        Guard::SameProgram,
+        Guard::SameHome,
+        Guard::SameStore,
+        Guard::SameDirectory,
+        Guard::SameScope,
+        Guard::HistoryUnchanged,
+        Guard::StillStored,
+    ];
+
+    /// Why a pin fails this guard; `None` if it passes.
+    pub fn objection(
+        self,
+        pin: &Pin,
+        situation: &Situation<'_>,
+        stored: impl Fn(&Pin) -> Stored,
+    ) -> Option<Reason> {
+        let runtime = situation.runtime;
+        let session = || pin.session.as_str().to_owned();
+        match self {
+            Guard::InUse => match &pin.state {
+                PinState::Retired { why } => {
+                    Some(Reason::SessionRetired { session: session(), why: why.clone() })
+                }
+                PinState::Tentative | PinState::Live => None,
+            },
+            Guard::SameProgram => (pin.product != runtime.product)
+                .then(|| Reason::RuntimeChanged { was: pin.product.clone(), now: runtime.product.clone() }),
+            Guard::SameHome => (pin.home != situation.home).then(|| Reason::StoreChanged {
+                was: "another rejoin home".to_owned(),
+                now: "this one".to_owned(),
+            }),
+            Guard::SameStore => (pin.store != runtime.store)
+                .then(|| Reason::StoreChanged { was: pin.store.clone(), now: runtime.store.clone() }),
+            Guard::SameDirectory => (pin.dir != situation.dir)
+                .then(|| Reason::WorkdirChanged { was: pin.dir.clone(), now: situation.dir.to_owned() }),
+            Guard::SameScope => (pin.scope != situation.scope).then_some(Reason::ScopeChanged),
+            Guard::HistoryUnchanged => {
+                let slice = situation.slice;
+                let unchanged = slice.starts_with(&pin.exposed) && slice.starts_with(&pin.seen);
+                (!unchanged).then_some(Reason::HistoryChanged)
+            }
+            Guard::StillStored => match (stored(pin), &pin.state) {
+                (Stored::Missing | Stored::CannotTell, PinState::Tentative) => {
+                    Some(Reason::SessionUnconfirmed { session: session() })
+                }
+                (Stored::Missing, _) => Some(Reason::SessionMissing { session: session() }),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// Decides between resuming one of the pins and a fresh session. `stored` looks a pin's session
 /// up; it is asked only about pins that pass every other guard.
 pub fn plan(situation: &Situation<'_>, stored: impl Fn(&Pin) -> Stored) -> Plan {
-    match resumable(situation, stored) {
+    match weigh(situation, stored) {
         Ok(pin) => {
             let (seen, exposed) = (pin.seen.turns(), pin.exposed.turns());
             let missed = situation.slice.after(seen).enumerate();
@@ -104,75 +184,49 @@ pub fn plan(situation: &Situation<'_>, stored: impl Fn(&Pin) -> Stored) -> Plan 
                 missed.map(|(at, turn)| Missed { turn, maybe_known: seen + at < exposed }).collect();
             Plan::Resume { pin: Box::new(pin.clone()), catch_up }
         }
-        Err(why) => Plan::fresh(why, situation.slice),
+        Err((why, _)) => Plan::fresh(why, situation.slice),
     }
 }
 
-fn resumable<'a>(situation: &Situation<'a>, stored: impl Fn(&Pin) -> Stored) -> Result<&'a Pin, Reason> {
+/// The pin a decision is about: the one that is resumed, else the one whose objection is shown.
+pub fn considered<'a>(situation: &Situation<'a>, stored: impl Fn(&Pin) -> Stored) -> Option<&'a Pin> {
+    weigh(situation, stored).map_or_else(|(_, pin)| pin, Some)
+}
+
+/// The pin to resume, or why there is none and which pin the objection is against.
+fn weigh<'a>(
+    situation: &Situation<'a>,
+    stored: impl Fn(&Pin) -> Stored,
+) -> Result<&'a Pin, (Reason, Option<&'a Pin>)> {
     match situation.wish {
-        Wish::Ephemeral => return Err(Reason::Ephemeral),
-        _ if situation.first_turn => return Err(Reason::FirstTurn),
-        Wish::Fresh => return Err(Reason::Forced),
-        Wish::Never => return Err(Reason::Disabled),
+        Wish::Ephemeral => return Err((Reason::Ephemeral, None)),
+        _ if situation.first_turn => return Err((Reason::FirstTurn, None)),
+        Wish::Fresh => return Err((Reason::Forced, None)),
+        Wish::Never => return Err((Reason::Disabled, None)),
         Wish::Auto => {}
     }
     // Before the pins are looked at: such a program has none, and "no session yet" would promise one.
     if !situation.runtime.can_resume {
-        return Err(Reason::Unsupported);
+        return Err((Reason::Unsupported, None));
     }
     let mut best: Option<&Pin> = None;
     // Shown is the objection to the session that reached the head (people mean that one; after a
     // change of branch it is not the newest), else to the most recently touched.
-    let mut shown = (false, Reason::NoSession);
+    let mut shown = (false, (Reason::NoSession, None));
     let head = situation.slice.mark();
     for pin in situation.pins {
-        match objection(pin, situation, &stored) {
+        match Guard::ALL.iter().find_map(|guard| guard.objection(pin, situation, &stored)) {
             None if best.is_none_or(|best| pin.seen.turns() >= best.seen.turns()) => best = Some(pin),
             None => {}
             Some(reason) => {
                 let at_head = pin.exposed == head;
                 if at_head >= shown.0 {
-                    shown = (at_head, reason);
+                    shown = (at_head, (reason, Some(pin)));
                 }
             }
         }
     }
     best.ok_or(shown.1)
-}
-
-/// The first guard a pin fails, if it fails any.
-fn objection(pin: &Pin, situation: &Situation<'_>, stored: impl Fn(&Pin) -> Stored) -> Option<Reason> {
-    let runtime = situation.runtime;
-    let session = || pin.session.as_str().to_owned();
-    if let PinState::Retired { why } = &pin.state {
-        return Some(Reason::SessionRetired { session: session(), why: why.clone() });
-    }
-    if pin.product != runtime.product {
-        return Some(Reason::RuntimeChanged { was: pin.product.clone(), now: runtime.product.clone() });
-    }
-    if pin.home != situation.home {
-        let (was, now) = ("another rejoin home".to_owned(), "this one".to_owned());
-        return Some(Reason::StoreChanged { was, now });
-    }
-    if pin.store != runtime.store {
-        return Some(Reason::StoreChanged { was: pin.store.clone(), now: runtime.store.clone() });
-    }
-    if pin.dir != situation.dir {
-        return Some(Reason::WorkdirChanged { was: pin.dir.clone(), now: situation.dir.to_owned() });
-    }
-    if pin.scope != situation.scope {
-        return Some(Reason::ScopeChanged);
-    }
-    if !situation.slice.starts_with(&pin.exposed) || !situation.slice.starts_with(&pin.seen) {
-        return Some(Reason::HistoryChanged);
-    }
-    match (stored(pin), &pin.state) {
-        (Stored::Missing | Stored::CannotTell, PinState::Tentative) => {
-            Some(Reason::SessionUnconfirmed { session: session() })
-        }
-        (Stored::Missing, _) => Some(Reason::SessionMissing { session: session() }),
-        _ => None,
-    }
 }
 
 impl Plan {

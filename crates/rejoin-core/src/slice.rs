@@ -60,6 +60,16 @@ impl Slice {
         self.turns.iter().skip(count).map(|(turn, _)| *turn)
     }
 
+    /// The turns with their revisions, oldest first.
+    pub(crate) fn turns(&self) -> impl Iterator<Item = (TurnId, u32)> + '_ {
+        self.turns.iter().copied()
+    }
+
+    /// How many turns two slices begin with in common, whatever their wording.
+    pub(crate) fn common(&self, other: &Slice) -> usize {
+        self.turns.iter().zip(&other.turns).take_while(|(one, other)| one.0 == other.0).count()
+    }
+
     fn mark_at(&self, count: usize) -> Mark {
         self.turns[..count].iter().fold(Mark::EMPTY, |mark, (turn, revision)| mark.push(*turn, *revision))
     }

@@ -14,6 +14,22 @@ pub enum System {
         /// The name.
         name: String,
     },
+    /// It was labelled, or a label was taken off.
+    Tags {
+        /// New labels.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        add: Vec<String>,
+        /// Labels it had.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remove: Vec<String>,
+    },
+    /// Its project lies elsewhere now.
+    Moved {
+        /// The project (real path).
+        project: String,
+        /// The directory the conversation lives in.
+        dir: String,
+    },
     /// The user named a permission level; it is the ceiling from here on.
     Permissions {
         /// The level.
@@ -36,6 +52,9 @@ pub enum System {
     Head {
         /// The turn, by any of its messages; null for before the first.
         to: Option<MessageId>,
+        /// The branch that goes on there, if it has a name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
     },
     /// The agent shortened its own memory.
     Compaction {

@@ -1,10 +1,12 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{Agent, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, TurnId};
 
 /// One prompt and all that the agent did about it, as the tree knows it: ids, sizes and where the
 /// records stand. The texts stay on disk until somebody wants them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Turn {
     /// Its user message.
     pub id: TurnId,
@@ -23,6 +25,7 @@ pub struct Turn {
     /// Bytes of what was said, as stored.
     pub bytes: usize,
     /// Where its records stand in the journal.
+    #[serde(skip)]
     pub records: Vec<u64>,
 }
 
@@ -57,13 +60,32 @@ pub enum Gap {
     Cycle(TurnId),
 }
 
+/// A turn got a new wording.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Edit {
+    /// The turn.
+    pub turn: TurnId,
+    /// When, for display.
+    pub at: String,
+}
+
 /// All turns of a conversation and how they hang together.
-#[derive(Clone, Debug, Default)]
+///
+/// It can be stored and read back as a whole, except for what there is most of, messages and
+/// places: [`Tree::messages`] and [`Tree::refill`] carry those.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tree {
     turns: Vec<Turn>,
     /// Which turn a message belongs to.
+    #[serde(skip)]
     index: HashMap<MessageId, usize>,
     head: Option<usize>,
+    /// Where the named branches end.
+    branches: BTreeMap<String, usize>,
+    /// The named branch the head is on: it grows with the next turn.
+    current: Option<String>,
+    /// Edited turns and when, in the order of the file.
+    edits: Vec<Edit>,
     /// Messages that hang on nothing, and what hangs on them: on no path, reported once.
     adrift: HashSet<MessageId>,
     orphans: Vec<MessageId>,
@@ -92,7 +114,7 @@ impl Tree {
                 self.orphans.retain(|missing| *missing != envelope.uuid);
             }
             self.index.insert(envelope.uuid, self.turns.len());
-            self.head = Some(self.turns.len());
+            self.grow_branch(parent);
             self.turns.push(Turn {
                 id: envelope.uuid,
                 parent: parent.map(|at| self.turns[at].id).or(envelope.parent_uuid),
@@ -115,6 +137,19 @@ impl Tree {
         }
     }
 
+    /// The head goes to the turn that is about to be added. A named branch goes with it if the
+    /// turn hangs on the head, and stays behind if it hangs elsewhere.
+    fn grow_branch(&mut self, parent: Option<usize>) {
+        let at = self.turns.len();
+        if parent != self.head {
+            self.current = None;
+        }
+        self.head = Some(at);
+        if let Some(name) = &self.current {
+            self.branches.insert(name.clone(), at);
+        }
+    }
+
     fn report(&mut self, missing: MessageId) {
         if self.reported.insert(missing) {
             self.orphans.push(missing);
@@ -129,21 +164,28 @@ impl Tree {
         }
     }
 
-    pub(crate) fn amend(&mut self, target: MessageId, place: u64) {
+    pub(crate) fn amend(&mut self, target: MessageId, place: u64, at: &str) {
         if let Some(turn) = self.turn_mut(target) {
             turn.revision += 1;
             turn.records.push(place);
+            let edit = Edit { turn: turn.id, at: at.to_owned() };
+            self.edits.push(edit);
         }
     }
 
-    pub(crate) fn move_head(&mut self, to: Option<MessageId>) {
-        match to {
-            None => self.head = None,
+    pub(crate) fn move_head(&mut self, to: Option<MessageId>, branch: Option<String>) {
+        let at = match to {
+            None => None,
             Some(message) => match self.index.get(&message) {
-                Some(&at) => self.head = Some(at),
-                None => self.report(message),
+                Some(&at) => Some(at),
+                None => return self.report(message),
             },
+        };
+        self.head = at;
+        if let (Some(name), Some(at)) = (&branch, at) {
+            self.branches.insert(name.clone(), at);
         }
+        self.current = branch;
     }
 
     pub(crate) fn turn_mut(&mut self, message: MessageId) -> Option<&mut Turn> {
@@ -163,6 +205,43 @@ impl Tree {
     /// The turn the next one hangs on.
     pub fn head(&self) -> Option<&Turn> {
         self.head.map(|at| &self.turns[at])
+    }
+
+    /// Every message and the number of the turn it belongs to, in no order.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = (MessageId, usize)> {
+        self.index.iter().map(|(message, at)| (*message, *at))
+    }
+
+    /// Puts messages and places back into a tree that was stored without them; false if they are
+    /// not of this tree.
+    pub fn refill(&mut self, messages: HashMap<MessageId, usize>, places: Vec<Vec<u64>>) -> bool {
+        let fits = places.len() == self.turns.len()
+            && self.turns.iter().all(|turn| messages.contains_key(&turn.id))
+            && messages
+                .values()
+                .chain(&self.head)
+                .chain(self.branches.values())
+                .all(|&at| at < self.turns.len());
+        for (turn, places) in self.turns.iter_mut().zip(places) {
+            turn.records = places;
+        }
+        self.index = messages;
+        fits
+    }
+
+    /// The named branches and the turn each ends with.
+    pub fn branches(&self) -> impl Iterator<Item = (&str, &Turn)> {
+        self.branches.iter().map(|(name, &at)| (name.as_str(), &self.turns[at]))
+    }
+
+    /// The named branch the head is on.
+    pub fn current_branch(&self) -> Option<&str> {
+        self.current.as_deref()
+    }
+
+    /// Edits of turns, in the order they were made.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
     }
 
     /// Messages whose id begins with `prefix` (dashes do not count), each once.

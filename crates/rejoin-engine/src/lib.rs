@@ -17,6 +17,7 @@ mod ladder;
 mod lease;
 mod limits;
 mod lines;
+mod note;
 mod order;
 mod outcome;
 mod poll;
@@ -32,16 +33,19 @@ mod supervisor;
 pub mod text;
 mod turn;
 mod watch;
+mod why;
 
 pub use cancel::{CancelWatch, Canceller};
 pub use engine::Engine;
 pub use error::TurnError;
 pub use git::project_of;
 pub use limits::Limits;
-pub use order::{AgentSetup, Order, Target};
+pub use note::Hold;
+pub use order::{AgentSetup, Base, Order, Target};
 pub use outcome::TurnOutcome;
 pub use probe::Installation;
 
 pub use ready::DryRun;
 pub use supervisor::{Helper, SUPERVISE, supervisor_main};
 pub use watch::Watcher;
+pub use why::{Check, Why};

@@ -17,8 +17,8 @@ pub struct Order {
     pub setup: AgentSetup,
     /// In which conversation.
     pub target: Target,
-    /// Branch from the turn of this message instead of the head.
-    pub checkpoint: Option<MessageId>,
+    /// What it goes on from.
+    pub base: Base,
     /// The user's words.
     pub prompt: String,
     /// Where, if not in the conversation's own directory.
@@ -45,6 +45,18 @@ pub struct Order {
     pub naming: Option<Lease>,
     /// What the user should be told first: a stable word and a sentence each.
     pub notices: Vec<(String, String)>,
+}
+
+/// What a turn goes on from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Base {
+    /// The conversation's head.
+    #[default]
+    Head,
+    /// The turn of this message: a branch, unless it is the head.
+    Turn(MessageId),
+    /// Nothing: it is another first turn.
+    Start,
 }
 
 /// How an agent is set up by the user's configuration.

@@ -12,7 +12,7 @@ use rejoin_core::{
 use rejoin_journal::{load, messages};
 
 use crate::scribe::Letterhead;
-use crate::{Engine, Installation, Order, Target, TurnError, git, preflight};
+use crate::{Base, Engine, Installation, Order, Target, TurnError, git, preflight};
 
 /// The conversation as it stands, and the place and program of the turn.
 pub(crate) struct Scene {
@@ -67,7 +67,7 @@ impl Scene {
             None => real_dir(Path::new(&info.dir))?,
         };
         let installation = engine.find_agent(agent, &order.setup).ok_or_else(|| not_installed(order))?;
-        let (path, hang_on, gap) = path_of(&conversation, order.checkpoint)?;
+        let (path, hang_on, gap) = path_of(&conversation, order.base)?;
         if gap {
             warnings.push((
                 "gap".into(),
@@ -105,7 +105,17 @@ impl Scene {
 
     /// Decides.
     pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
-        let situation = Situation {
+        self.judge(engine, order, |situation| plan(situation, |pin| preflight::stored(order.agent, pin)))
+    }
+
+    /// Hands out everything the decision depends on.
+    pub(crate) fn judge<T>(
+        &self,
+        engine: &Engine,
+        order: &Order,
+        judge: impl FnOnce(&Situation<'_>) -> T,
+    ) -> T {
+        judge(&Situation {
             slice: &self.slice,
             first_turn: self.path.is_empty(),
             pins: &self.pins(order),
@@ -114,8 +124,7 @@ impl Scene {
             home: engine.home.id(),
             runtime: &self.runtime,
             wish: order.wish,
-        };
-        plan(&situation, |pin| preflight::stored(order.agent, pin))
+        })
     }
 
     /// Whether somebody used the session of a pin since we left it.
@@ -222,12 +231,13 @@ impl Scene {
 /// The path a turn continues and the message it hangs on.
 fn path_of(
     conversation: &Conversation,
-    checkpoint: Option<MessageId>,
+    base: Base,
 ) -> Result<(Vec<TurnId>, Option<MessageId>, bool), TurnError> {
     let tree = &conversation.tree;
-    let at = match checkpoint {
-        None => tree.head(),
-        Some(message) => Some(tree.turn(message).ok_or_else(|| {
+    let at = match base {
+        Base::Head => tree.head(),
+        Base::Start => None,
+        Base::Turn(message) => Some(tree.turn(message).ok_or_else(|| {
             TurnError::NotFound(format!(
                 "message {message} is not in this conversation; `rejoin show` lists its messages"
             ))

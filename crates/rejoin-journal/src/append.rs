@@ -1,12 +1,12 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rejoin_core::Record;
+use rejoin_core::{ConversationId, Record};
 
-use crate::{Append, JournalError, LONGEST_LINE, private};
+use crate::{Adopted, Append, JournalError, LONGEST_LINE, private};
 
 /// An append takes milliseconds; who holds the lock for longer is stopped or stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +45,38 @@ impl FileAppender {
     }
 }
 
+impl FileAppender {
+    /// Makes the journal hold `bytes`, if what it holds is their beginning.
+    pub(crate) fn go_on_as(
+        &mut self,
+        id: ConversationId,
+        bytes: &mut dyn Read,
+    ) -> Result<Adopted, JournalError> {
+        let cannot = |cause| JournalError::io("go on with", &self.path)(cause);
+        let _locked = AppendLock::take(&self.file, &self.path)?;
+        let length = self.file.metadata().map_err(cannot)?.len();
+        let (mut theirs, mut ours) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+        let mut at = 0;
+        while at < length {
+            let room = theirs.len().min((length - at) as usize);
+            let count = bytes.read(&mut theirs[..room]).map_err(cannot)?;
+            if count == 0 {
+                return Ok(Adopted::Known);
+            }
+            self.file.read_exact_at(&mut ours[..count], at).map_err(cannot)?;
+            if theirs[..count] != ours[..count] {
+                return Err(JournalError::Differs { id });
+            }
+            at += count as u64;
+        }
+        let more = io::copy(bytes, &mut &self.file).and_then(|more| self.file.sync_data().map(|()| more));
+        Ok(match more.map_err(cannot)? {
+            0 => Adopted::Known,
+            more => Adopted::Longer(more),
+        })
+    }
+}
+
 impl Append for FileAppender {
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         if records.is_empty() {
@@ -74,6 +106,17 @@ impl Append for FileAppender {
             self.buffer = Vec::new();
         }
         result
+    }
+
+    fn seal(&mut self) -> Result<bool, JournalError> {
+        let cannot = |cause| JournalError::io("seal", &self.path)(cause);
+        let _locked = AppendLock::take(&self.file, &self.path)?;
+        let length = self.file.metadata().map_err(cannot)?.len();
+        let sealed = self.is_sealed(length).map_err(cannot)?;
+        if !sealed {
+            write_as_one(&self.file, b"\n").1.map_err(cannot)?;
+        }
+        Ok(!sealed)
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {
@@ -162,7 +205,7 @@ pub(crate) fn wait_for_writer(file: &File) {
 
 #[cfg(test)]
 mod tests {
-    use rejoin_core::{ConversationId, Kind, MessageId};
+    use rejoin_core::{Kind, MessageId};
     use uuid::Uuid;
 
     use super::*;

@@ -75,6 +75,14 @@ pub enum JournalError {
         /// Which.
         id: ConversationId,
     },
+    /// A conversation of this id is here, and the other one is not its continuation.
+    #[error(
+        "conversation {id} is here already and has gone another way than the one to be imported; export one of them under another id, or remove it (`rejoin rm`)"
+    )]
+    Differs {
+        /// Which.
+        id: ConversationId,
+    },
     /// Two journals carry one id: a copy lies around.
     #[error(
         "conversation {id} has two journals, {} and {}; move one of them away",

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,20 +13,24 @@ use crate::lines::Lines;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
-use crate::{Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick, private};
+use crate::{
+    Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick, private,
+};
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
 #[derive(Clone, Debug)]
 pub struct FileStore {
     projects: PathBuf,
+    /// Where to keep what makes reading faster.
+    folds: PathBuf,
     /// Where journals were found: an id alone does not name a directory.
     known: Arc<Mutex<HashMap<ConversationId, PathBuf>>>,
 }
 
 impl FileStore {
-    /// The journals below a directory, which need not be there yet.
-    pub fn new(projects: PathBuf) -> Self {
-        Self { projects, known: Arc::default() }
+    /// The journals below a directory, and a directory for a cache; neither need be there yet.
+    pub fn new(projects: PathBuf, folds: PathBuf) -> Self {
+        Self { projects, folds, known: Arc::default() }
     }
 
     /// The file of a conversation.
@@ -148,6 +153,62 @@ impl Store for FileStore {
         pick::search(file, text, each).map_err(JournalError::io("read", &path))
     }
 
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(self.open(id)?.0))
+    }
+
+    fn adopt(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        bytes: &mut dyn Read,
+    ) -> Result<Adopted, JournalError> {
+        match self.path(id) {
+            Err(JournalError::NotFound { .. }) => {
+                let directory = self.projects.join(project_name(&info.project));
+                private::create_dir(&directory)?;
+                private::copy_atomically(&directory.join(file_name(id)), bytes)?;
+                Ok(Adopted::New)
+            }
+            Err(error) => Err(error),
+            Ok(path) => FileAppender::open(path)?.go_on_as(id, bytes),
+        }
+    }
+
+    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError> {
+        let path = self.path(id)?;
+        let directory = self.projects.join(project_name(project));
+        private::create_dir(&directory)?;
+        private::open(OpenOptions::new().write(true).create(true).truncate(true), &directory.join(MOVED))?;
+        let to = directory.join(file_name(id));
+        fs::rename(&path, &to).map_err(JournalError::io("move", &path))?;
+        private::sync_dir(&directory)?;
+        self.known().insert(id, to);
+        Ok(())
+    }
+
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
+        let path = self.path(id)?;
+        self.forget(id);
+        fs::remove_file(&path).map_err(JournalError::io("delete", &path))?;
+        self.known().remove(&id);
+        path.parent().map_or(Ok(()), private::sync_dir)
+    }
+
+    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
+        fs::read(self.folds.join(id.to_string())).ok()
+    }
+
+    fn keep(&self, id: ConversationId, bytes: &[u8]) {
+        // A full or read-only disk only costs time.
+        let _ = private::create_dir(&self.folds)
+            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
+    }
+
+    fn forget(&self, id: ConversationId) {
+        let _ = fs::remove_file(self.folds.join(id.to_string()));
+    }
+
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
         let mut ids = Vec::new();
         for directory in self.directories()? {
@@ -165,8 +226,10 @@ impl Store for FileStore {
         };
         let mut list = Vec::new();
         for directory in directories {
-            for entry in entries_of(&directory)? {
-                let Some(listed) = look_at(&entry.path())? else { continue };
+            let entries = entries_of(&directory)?;
+            let some_moved = entries.iter().any(|entry| entry.file_name() == MOVED);
+            for entry in entries {
+                let Some(listed) = look_at(&entry.path(), some_moved)? else { continue };
                 let elsewhere = listed.info.as_ref().is_some_and(|info| project != Some(&info.project));
                 if project.is_none() || !elsewhere {
                     list.push(listed);
@@ -187,8 +250,11 @@ fn id_of(path: &Path) -> Option<ConversationId> {
     (path.file_name()? == file_name(id).as_str()).then_some(id)
 }
 
+/// Stands in a directory where journals came from elsewhere: their first lines are not the last word.
+const MOVED: &str = ".moved";
+
 /// A journal as a list shows it; `None` for what is none, is gone, or was only reserved.
-fn look_at(path: &Path) -> Result<Option<Listed>, JournalError> {
+fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalError> {
     let Some(id) = id_of(path) else {
         return Ok(None);
     };
@@ -201,7 +267,14 @@ fn look_at(path: &Path) -> Result<Option<Listed>, JournalError> {
         return Ok(None);
     }
     let modified = metadata.modified().map_err(JournalError::io("look at", path))?;
-    let info = File::open(path).ok().and_then(pick::info);
+    let mut info = File::open(path).ok().and_then(pick::info);
+    if let Some(info) = &mut info {
+        let at_home = path.parent().and_then(Path::file_name).and_then(OsStr::to_str)
+            == Some(project_name(&info.project).as_str());
+        if may_have_moved || !at_home {
+            pick::follow_moves(File::open(path).map_err(JournalError::io("open", path))?, info);
+        }
+    }
     Ok(Some(Listed { id, info, modified, bytes: metadata.len() }))
 }
 

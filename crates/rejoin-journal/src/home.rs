@@ -46,7 +46,7 @@ impl Home {
 
     /// The journals.
     pub fn store(&self) -> FileStore {
-        FileStore::new(self.root.join("projects"))
+        FileStore::new(self.root.join("projects"), self.cache().join("folds"))
     }
 
     /// The locks.

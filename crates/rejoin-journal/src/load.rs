@@ -3,6 +3,7 @@ use std::collections::{HashMap, HashSet};
 use rejoin_core::{Conversation, ConversationId, Envelope, System, Tree, TurnId};
 use serde::Deserialize;
 
+use crate::fold::Fold;
 use crate::{JournalError, Problem, Problems, Store};
 
 /// A conversation as read from its journal.
@@ -16,12 +17,27 @@ pub struct Loaded {
     pub end: u64,
 }
 
-/// Reads a conversation. The texts stay in the journal: see [`crate::messages`].
+/// So much new has to be read before it is worth keeping what came of it.
+const WORTH_KEEPING: u64 = 4 << 20;
+
+/// Reads a conversation. The texts stay in the journal: see [`crate::messages`]. Of a large one
+/// only what is new since the last time is looked at.
 pub fn load(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
-    let mut conversation = Conversation::default();
+    load_from(store, id, Fold::recall(store, id))
+}
+
+/// Reads all of a conversation, whatever was kept of it: every problem is noted with its line.
+pub fn load_anew(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
+    load_from(store, id, None)
+}
+
+fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Result<Loaded, JournalError> {
+    let from = kept.as_ref().map_or(0, |fold| fold.end);
+    let mut last = kept.as_ref().map(|fold| fold.last);
+    let mut conversation = kept.map(|fold| fold.conversation).unwrap_or_default();
     let mut problems = Problems::default();
     let mut newest_schema = System::SCHEMA;
-    let end = store.read(id, 0, &mut |entry| match entry.content {
+    let read = store.read(id, from, &mut |entry| match entry.content {
         Err(problem) => problems.note(Some(entry.place), entry.line, problem),
         Ok(envelope) => {
             if let Some(schema) = schema_of(&envelope).filter(|schema| *schema > newest_schema) {
@@ -29,10 +45,27 @@ pub fn load(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalErro
                 problems.note(Some(entry.place), entry.line, Problem::NewerVersion { schema });
             }
             conversation.apply(&envelope, entry.place);
+            last = Some((entry.place, envelope.uuid));
         }
-    })?;
+    });
+    let end = match read {
+        // Another journal than the one that was folded.
+        Err(JournalError::Shrunk { .. }) if from > 0 => {
+            store.forget(id);
+            return load_anew(store, id);
+        }
+        read => read?,
+    };
     note_gaps(&conversation.tree, &mut problems);
-    Ok(Loaded { conversation, problems, end })
+    let mut loaded = Loaded { conversation, problems, end };
+    if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && loaded.problems.is_empty()) {
+        let fold = Fold { end, last, conversation: loaded.conversation };
+        if let Some(bytes) = fold.write() {
+            store.keep(id, &bytes);
+        }
+        loaded.conversation = fold.conversation;
+    }
+    Ok(loaded)
 }
 
 /// The format a first record says it begins, also where the rest of it is not understood.

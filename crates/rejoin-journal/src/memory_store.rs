@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use crate::append::write_lines;
 use crate::lines::Lines;
 use crate::scan::scan;
 use crate::store::newest_first;
-use crate::{Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick};
+use crate::{Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick};
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
 /// very bytes a file would hold, and its clones share them.
@@ -99,6 +99,40 @@ impl Store for MemoryStore {
         pick::search(Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
     }
 
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(Cursor::new(self.bytes(id)?.to_vec())))
+    }
+
+    fn adopt(
+        &self,
+        id: ConversationId,
+        _info: &ConversationInfo,
+        bytes: &mut dyn Read,
+    ) -> Result<Adopted, JournalError> {
+        let mut theirs = Vec::new();
+        bytes.read_to_end(&mut theirs).map_err(unreadable)?;
+        let mut journals = self.journals();
+        let ours = journals.get(&id).map(|journal| Arc::clone(&journal.bytes));
+        let adopted = match ours {
+            None => Adopted::New,
+            Some(ours) if ours.starts_with(&theirs) => return Ok(Adopted::Known),
+            Some(ours) if theirs.starts_with(&ours) => Adopted::Longer((theirs.len() - ours.len()) as u64),
+            Some(_) => return Err(JournalError::Differs { id }),
+        };
+        journals.insert(id, Journal { bytes: Arc::new(theirs), modified: SystemTime::now() });
+        Ok(adopted)
+    }
+
+    fn relocate(&self, id: ConversationId, _project: &str) -> Result<(), JournalError> {
+        self.bytes(id).map(|_| ())
+    }
+
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
+        self.bytes(id)?;
+        self.journals().remove(&id);
+        Ok(())
+    }
+
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
         let mut ids: Vec<_> = self.journals().keys().copied().collect();
         ids.sort_unstable();
@@ -109,11 +143,13 @@ impl Store for MemoryStore {
         let journals = self.journals().clone();
         let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
         let mut list: Vec<Listed> = written
-            .map(|(id, journal)| Listed {
-                id,
-                info: pick::info(Cursor::new(journal.bytes.as_slice())),
-                modified: journal.modified,
-                bytes: journal.bytes.len() as u64,
+            .map(|(id, journal)| {
+                let source = || Cursor::new(journal.bytes.as_slice());
+                let info = pick::info(source()).map(|mut info| {
+                    pick::follow_moves(source(), &mut info);
+                    info
+                });
+                Listed { id, info, modified: journal.modified, bytes: journal.bytes.len() as u64 }
             })
             .filter(|listed| match (project, &listed.info) {
                 (Some(project), Some(info)) => info.project == project,
@@ -140,6 +176,10 @@ impl Append for MemoryAppender {
         Arc::make_mut(&mut journal.bytes).extend_from_slice(&self.buffer[1..]);
         journal.modified = SystemTime::now();
         Ok(())
+    }
+
+    fn seal(&mut self) -> Result<bool, JournalError> {
+        Ok(false)
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {

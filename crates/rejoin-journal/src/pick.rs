@@ -63,3 +63,16 @@ pub(crate) fn info<R: Read + Seek>(source: R) -> Option<ConversationInfo> {
         _ => None,
     }
 }
+
+/// Where a conversation lies now, if its project was moved since its first line was written.
+pub(crate) fn follow_moves<R: Read + Seek>(source: R, info: &mut ConversationInfo) {
+    // What cannot be read is reported by whoever opens the conversation.
+    let _ = search(source, "\"subtype\":\"moved\"", &mut |raw| {
+        if let Ok(envelope) = raw.envelope()
+            && let Some(System::Moved { project, dir }) = envelope.system()
+        {
+            (info.project, info.dir) = (project, dir);
+        }
+        ControlFlow::Continue(())
+    });
+}

@@ -2,7 +2,7 @@
 //! changing the umask would be inherited by agents.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -50,12 +50,16 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> Result<File, JournalError
 }
 
 /// Puts a whole file in place: readers see the old one or the new one, never a part.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+pub fn write_atomically(path: &Path, mut bytes: &[u8]) -> Result<(), JournalError> {
+    copy_atomically(path, &mut bytes)
+}
+
+/// The same, from wherever the bytes come.
+pub(crate) fn copy_atomically(path: &Path, from: &mut dyn Read) -> Result<(), JournalError> {
     let draft = path.with_added_extension(format!("{}.tmp", Uuid::new_v4().simple()));
     let mut file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
-    let written = file
-        .write_all(bytes)
-        .and_then(|()| file.sync_all())
+    let written = io::copy(from, &mut file)
+        .and_then(|_| file.sync_all())
         .map_err(JournalError::io("write", &draft))
         .and_then(|()| fs::rename(&draft, path).map_err(JournalError::io("put in place", path)));
     if written.is_err() {

@@ -50,6 +50,12 @@ pub enum Problem {
         /// The parent.
         parent: MessageId,
     },
+    /// A prompt stands there twice: its words would be read twice.
+    #[error("prompt {message} stands here again")]
+    Repeated {
+        /// The message.
+        message: MessageId,
+    },
     /// Turns that are each other's parents.
     #[error("turn {turn} is its own ancestor")]
     Cycle {
@@ -121,7 +127,8 @@ impl Problems {
         self.count == 0
     }
 
-    pub(crate) fn note(&mut self, place: Option<u64>, line: Option<u64>, problem: Problem) {
+    /// Adds one.
+    pub fn note(&mut self, place: Option<u64>, line: Option<u64>, problem: Problem) {
         self.count += 1;
         if self.noted.len() < Self::KEPT {
             self.noted.push(Noted { place, line, problem });

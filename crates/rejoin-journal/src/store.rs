@@ -1,3 +1,4 @@
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::time::SystemTime;
 
@@ -42,11 +43,52 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError>;
 
+    /// The bytes of a conversation as they stand, from the beginning.
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
+
+    /// Takes in a conversation from another home, byte for byte; or goes on with one whose bytes
+    /// are the beginning of these.
+    fn adopt(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        bytes: &mut dyn Read,
+    ) -> Result<Adopted, JournalError>;
+
+    /// Puts a conversation among those of another project. What it says of itself is a record of
+    /// its own, to be appended before.
+    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError>;
+
+    /// Deletes a conversation, for good.
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError>;
+
+    /// What was kept about a conversation, to be faster the next time.
+    fn recall(&self, _id: ConversationId) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Keeps something about a conversation: a cache, lost at any time.
+    fn keep(&self, _id: ConversationId, _bytes: &[u8]) {}
+
+    /// Drops what was kept.
+    fn forget(&self, _id: ConversationId) {}
+
     /// All conversations, in no order, without looking into them.
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError>;
 
     /// The conversations of a project, or all, newest first. Only first lines are read.
     fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError>;
+}
+
+/// What became of a conversation that was taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adopted {
+    /// It is new here.
+    New,
+    /// It was here, and went on elsewhere by so many bytes.
+    Longer(u64),
+    /// It is here already, with nothing missing.
+    Known,
 }
 
 /// An open end of a journal.
@@ -55,6 +97,9 @@ pub trait Append: Send {
     /// readers see them; after [`Append::sync`] they survive a loss of power as well. After an
     /// error a beginning of the batch may stand in the file: see [`JournalError::Append`].
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError>;
+
+    /// Ends an unfinished last line, if there is one; says whether there was.
+    fn seal(&mut self) -> Result<bool, JournalError>;
 
     /// Waits until all that was appended is on the disk.
     fn sync(&mut self) -> Result<(), JournalError>;

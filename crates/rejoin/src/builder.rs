@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use rejoin_agents::{Answer, Definition};
 use rejoin_core::plan::Wish;
-use rejoin_core::{Agent, ConversationId, Event, Permissions, Question, Scope};
-use rejoin_engine::{CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher};
-use rejoin_journal::load;
+use rejoin_core::{
+    Agent, Conversation, ConversationId, Event, Message, Permissions, Question, Scope, Turn, TurnState,
+};
+use rejoin_engine::{
+    Base, CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher, Why,
+};
+use rejoin_journal::{load, messages};
 
 use crate::config::suggestion;
+use crate::find_message::find_message;
 use crate::{Error, ProjectConfig, Rejoin, check_name};
 
 /// Describes one turn; [`run`](TurnBuilder::run) carries it out. What contradicts itself is an error
@@ -19,7 +24,7 @@ pub struct TurnBuilder<'a> {
     dir: PathBuf,
     agent: Option<Agent>,
     wanted: Vec<Wanted>,
-    checkpoint: Option<String>,
+    place: Place,
     prompt: String,
     cwd: Option<PathBuf>,
     fresh: bool,
@@ -46,6 +51,18 @@ enum Wanted {
     Reference(String),
 }
 
+/// Where in the conversation, in the user's terms.
+#[derive(PartialEq, Eq)]
+enum Place {
+    Head,
+    /// After the turn of this message.
+    After(String),
+    /// Beside the turn of this message, in its stead.
+    InsteadOf(String),
+    /// The turn of this message (else the head's) again.
+    Again(Option<String>),
+}
+
 impl<'a> TurnBuilder<'a> {
     pub(crate) fn new(rejoin: &'a Rejoin, dir: PathBuf) -> Self {
         Self {
@@ -53,7 +70,7 @@ impl<'a> TurnBuilder<'a> {
             dir,
             agent: None,
             wanted: Vec::new(),
-            checkpoint: None,
+            place: Place::Head,
             prompt: String::new(),
             cwd: None,
             fresh: false,
@@ -96,9 +113,23 @@ impl<'a> TurnBuilder<'a> {
         self
     }
 
-    /// Branch from the turn of this message (id or unique prefix) instead of the head.
+    /// Branch from the turn of this message (id or unique prefix, a turn's number, a branch, `@~1`)
+    /// instead of the head.
     pub fn checkpoint(mut self, message: impl Into<String>) -> Self {
-        self.checkpoint = Some(message.into());
+        self.place = Place::After(message.into());
+        self
+    }
+
+    /// Run beside the turn of this message, with another prompt: a branch that begins before it.
+    pub fn instead_of(mut self, message: impl Into<String>) -> Self {
+        self.place = Place::InsteadOf(message.into());
+        self
+    }
+
+    /// Run the turn of this message (else the head's) again, with its own prompt: a failed or cut one
+    /// goes on as a child, so that its session can be resumed; a completed one gets a sibling.
+    pub fn retry(mut self, message: Option<String>) -> Self {
+        self.place = Place::Again(message);
         self
     }
 
@@ -200,6 +231,12 @@ impl<'a> TurnBuilder<'a> {
         Ok(rejoin.engine.dry_run(&order)?)
     }
 
+    /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt.
+    pub fn why(self) -> Result<Why, Error> {
+        let (rejoin, order, ..) = self.order()?;
+        Ok(rejoin.engine.why(&order)?)
+    }
+
     /// Carries out the turn; `on_event` sees everything that happens.
     pub fn run(mut self, mut on_event: impl FnMut(&Event)) -> Result<TurnOutcome, Error> {
         if self.cancel.is_none() {
@@ -247,12 +284,15 @@ impl<'a> TurnBuilder<'a> {
                 "the scope of a conversation is chosen when it begins; leave --scope out",
             ));
         }
-        let last_agent = loaded.as_ref().and_then(|loaded| loaded.last_agent().cloned());
-        let agent = self.choose_agent(last_agent, &project_config)?;
-        let checkpoint = match (&self.checkpoint, &loaded) {
-            (Some(text), Some(loaded)) => Some(find_message(&loaded.tree, text)?),
-            _ => None,
+        let (base, again) = match (&loaded, existing) {
+            (Some(loaded), Some(id)) => self.place.find(rejoin, id, loaded)?,
+            _ => (Base::Head, None),
         };
+        let (prompt, last_agent) = match again {
+            Some((prompt, agent)) => (prompt, agent),
+            None => (self.prompt.clone(), loaded.as_ref().and_then(|loaded| loaded.last_agent().cloned())),
+        };
+        let agent = self.choose_agent(last_agent, &project_config)?;
         let mut setup = rejoin.setup(&agent.agent());
         setup.model = project_config.model.or(setup.model);
         let wish = match (self.ephemeral, self.fresh, rejoin.may_resume()) {
@@ -277,8 +317,8 @@ impl<'a> TurnBuilder<'a> {
             agent,
             setup,
             target,
-            checkpoint,
-            prompt: self.prompt,
+            base,
+            prompt,
             cwd: self.cwd,
             wish,
             model: self.model,
@@ -305,7 +345,7 @@ impl<'a> TurnBuilder<'a> {
         if self.fresh && self.ephemeral {
             return Err(Error::usage("a fresh session that is kept and an ephemeral one exclude each other"));
         }
-        if self.checkpoint.is_some() && self.wanted.is_empty() {
+        if self.place != Place::Head && self.wanted.is_empty() {
             return Err(Error::usage("a checkpoint needs the conversation it is in: continue or resume one"));
         }
         if let Some(Wanted::Named(name)) = self.wanted.first() {
@@ -327,7 +367,7 @@ impl<'a> TurnBuilder<'a> {
             Some(Wanted::Latest) => {
                 let newest = rejoin.newest(project)?;
                 if newest.is_none() {
-                    if self.checkpoint.is_some() {
+                    if self.place != Place::Head {
                         return Err(Error::not_found(
                             "this project has no conversation yet, so no checkpoint either",
                         ));
@@ -342,7 +382,7 @@ impl<'a> TurnBuilder<'a> {
                 let naming = rejoin.lock_names()?;
                 match rejoin.by_name(project, name)? {
                     Some(id) => Ok((Some(id), None)),
-                    None if self.checkpoint.is_some() => Err(Error::not_found(format!(
+                    None if self.place != Place::Head => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"
                     ))),
                     None => Ok((None, Some(naming))),
@@ -388,20 +428,47 @@ pub(crate) fn known_agent(agent: &Agent) -> Result<&'static dyn Definition, Erro
     })
 }
 
-fn find_message(tree: &rejoin_core::Tree, text: &str) -> Result<rejoin_core::MessageId, Error> {
-    match tree.messages_with_prefix(text).as_slice() {
-        [one] => Ok(*one),
-        [] => Err(Error::not_found(format!(
-            "no message {text:?} in this conversation; `rejoin show` lists its messages"
-        ))),
-        many => Err(Error::usage(format!(
-            "{text:?} is the beginning of {} messages; type more of it",
-            many.len()
-        ))),
+impl Place {
+    /// What the turn goes on from; for a turn that is run again, its prompt and its agent.
+    fn find(
+        &self,
+        rejoin: &Rejoin,
+        id: ConversationId,
+        conversation: &Conversation,
+    ) -> Result<(Base, Option<Again>), Error> {
+        let tree = &conversation.tree;
+        let turn_of = |text: &str| -> Result<&Turn, Error> {
+            let message = find_message(conversation, text)?.message;
+            tree.turn(message).ok_or_else(|| Error::not_found(format!("message {text:?} is in no turn")))
+        };
+        let before = |turn: &Turn| turn.parent.map_or(Base::Start, Base::Turn);
+        match self {
+            Place::Head => Ok((Base::Head, None)),
+            Place::After(text) => Ok((Base::Turn(turn_of(text)?.id), None)),
+            Place::InsteadOf(text) => Ok((before(turn_of(text)?), None)),
+            Place::Again(text) => {
+                let turn = match text {
+                    Some(text) => turn_of(text)?,
+                    None => tree.head().ok_or_else(|| {
+                        Error::not_found("the head stands before the first turn: name the turn to run again")
+                    })?,
+                };
+                let said = messages(rejoin.engine.store(), id, turn, usize::MAX)?.messages;
+                let prompt = said.first().map(Message::text).unwrap_or_default();
+                let base = match turn.state() {
+                    TurnState::Completed => before(turn),
+                    TurnState::Failed | TurnState::Cut => Base::Turn(turn.id),
+                };
+                Ok((base, Some((prompt, turn.agent.clone()))))
+            }
+        }
     }
 }
 
-fn existing_dir(dir: &Path) -> Result<PathBuf, Error> {
+/// The prompt and the agent of a turn that is run again.
+type Again = (String, Option<Agent>);
+
+pub(crate) fn existing_dir(dir: &Path) -> Result<PathBuf, Error> {
     dir.canonicalize().map_err(|cause| match cause.kind() {
         std::io::ErrorKind::NotFound => {
             Error::not_found(format!("the directory {} does not exist", dir.display()))

@@ -27,26 +27,34 @@
 //! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
 
 mod builder;
+mod change;
 mod config;
 mod doctor;
 mod error;
 mod find;
+mod find_message;
 mod home;
+mod keep;
 mod name;
 mod view;
 
 pub use builder::TurnBuilder;
+pub use change::{Moved, Rewind};
 pub use config::{AgentConfig, Config, ProjectConfig, Resume};
 pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
 pub use home::Rejoin;
+pub use keep::Checked;
 pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
+pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, Choice, Content, ConversationId, ConversationInfo, Decision, Event, FailureClass, Gap, Kind,
-    Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, Scope,
-    SessionId, Stream, Turn, TurnId, TurnState, Usage,
+    Agent, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence, Event,
+    FailureClass, Gap, Kind, Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason,
+    Receipt, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
 };
 pub use rejoin_engine::text::printable;
-pub use rejoin_engine::{Canceller, DryRun, Helper, SUPERVISE, TurnOutcome, supervisor_main};
+pub use rejoin_engine::{
+    Canceller, Check as GuardCheck, DryRun, Helper, SUPERVISE, TurnOutcome, Why, supervisor_main,
+};
 pub use view::{AgentReport, ConversationView, Summary};

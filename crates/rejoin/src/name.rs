@@ -26,6 +26,15 @@ pub(crate) fn looks_like_an_id(text: &str) -> bool {
     text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
+/// How many steps back `@` (none), `@~` (one) and `@~3` mean; `None` for any other text.
+pub(crate) fn steps_back(text: &str) -> Option<usize> {
+    match text.strip_prefix('@')? {
+        "" => Some(0),
+        "~" => Some(1),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,9 +67,9 @@ impl Summary {
 
 /// One conversation, opened for reading.
 pub struct ConversationView<'a> {
-    rejoin: &'a Rejoin,
-    id: ConversationId,
-    conversation: Conversation,
+    pub(crate) rejoin: &'a Rejoin,
+    pub(crate) id: ConversationId,
+    pub(crate) conversation: Conversation,
     problems: Vec<String>,
 }
 
@@ -101,6 +101,12 @@ impl Rejoin {
         let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
         let listed = self.engine.store().list(project.as_deref())?;
         listed.into_iter().map(|listed| self.summary(listed.id, listed.modified)).collect()
+    }
+
+    /// The ids of the conversations of the project a directory is in, or of all, newest first.
+    pub fn ids(&self, dir: Option<&Path>) -> Result<Vec<ConversationId>, Error> {
+        let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
+        Ok(self.engine.store().list(project.as_deref())?.into_iter().map(|listed| listed.id).collect())
     }
 
     fn summary(&self, id: ConversationId, modified: SystemTime) -> Result<Summary, Error> {
@@ -138,6 +144,15 @@ impl ConversationView<'_> {
         self.id
     }
 
+    /// Its name, else the beginning of the first thing the user said.
+    pub fn title(&self) -> Result<String, Error> {
+        if let Some(name) = &self.conversation.name {
+            return Ok(name.clone());
+        }
+        let Some(first) = self.conversation.tree.turns().first() else { return Ok(String::new()) };
+        Ok(self.messages(first, 4096)?.first().map(Message::text).unwrap_or_default())
+    }
+
     /// What it is.
     pub fn info(&self) -> Option<&ConversationInfo> {
         self.conversation.info.as_ref()
@@ -161,6 +176,11 @@ impl ConversationView<'_> {
     /// What was said in a turn; long texts are cut at `limit` bytes, visibly.
     pub fn messages(&self, turn: &Turn, limit: usize) -> Result<Vec<Message>, Error> {
         Ok(messages(self.rejoin.engine.store(), self.id, turn, limit)?.messages)
+    }
+
+    /// The journal, byte for byte.
+    pub fn raw(&self) -> Result<Box<dyn std::io::Read + Send>, Error> {
+        Ok(self.rejoin.engine.store().raw(self.id)?)
     }
 
     /// What is wrong with its journal, if anything.

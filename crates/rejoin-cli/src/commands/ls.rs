@@ -9,7 +9,7 @@ use crate::{exit, style};
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let here = std::env::current_dir()?.canonicalize()?;
+    let here = super::here()?;
     let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
     if args.json {
         let list: Vec<_> = list.iter().map(as_json).collect();

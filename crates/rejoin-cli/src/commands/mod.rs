@@ -2,9 +2,17 @@
 
 mod agents;
 mod doctor;
+mod edit;
+mod fsck;
+mod head;
+mod label;
 mod ls;
+mod mv;
+mod remove;
 mod run;
 mod show;
+mod tree;
+mod why;
 
 use anyhow::Context;
 
@@ -18,6 +26,17 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),
         Command::Show(args) => show::show(&args),
+        Command::Why(args) => why::why(&args),
+        Command::Branch(args) => head::branch(&args),
+        Command::Rewind(args) => head::rewind(&args),
+        Command::Edit(args) => edit::edit(&args),
+        Command::Retry(args) => edit::retry(&args),
+        Command::Name(args) => label::name(&args),
+        Command::Tag(args) => label::tag(&args),
+        Command::Mv(args) => mv::mv(&args),
+        Command::Rm(args) => remove::rm(&args),
+        Command::Prune(args) => remove::prune(&args),
+        Command::Fsck(args) => fsck::fsck(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }
@@ -26,6 +45,13 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
 pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
     let itself = std::env::current_exe().context("cannot find out where this executable is")?;
     Ok(rejoin::Rejoin::open_supervised(rejoin::Helper::Executable(itself))?)
+}
+
+/// The directory the user stands in.
+pub(crate) fn here() -> anyhow::Result<std::path::PathBuf> {
+    std::env::current_dir()
+        .and_then(|dir| dir.canonicalize())
+        .context("cannot make out the current directory; go to one that exists")
 }
 
 /// Prints data. Somebody who closed the pipe has seen enough.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use rejoin::{Agent, Event, TurnBuilder};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{Output, RunArgs};
+use crate::cli::{HowArgs, Output, RunArgs};
 use crate::output::Printer;
 use crate::{ask, dry_run, exit, prompt};
 
@@ -12,12 +12,17 @@ use crate::{ask, dry_run, exit, prompt};
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
     let prompt = prompt::gather(args.prompt.as_deref(), &args.file)?;
     let rejoin = super::open()?;
-    let mut turn = describe(&rejoin, args, prompt);
-    if args.dry_run {
-        return dry_run::show(&turn.dry_run()?, args.output);
+    carry_out(describe(&rejoin, args, prompt), &args.how)
+}
+
+/// Carries out a turn that is described up to what all commands have in common.
+pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &HowArgs) -> anyhow::Result<i32> {
+    let mut turn = apply(turn, how);
+    if how.dry_run {
+        return dry_run::show(&turn.dry_run()?, how.output);
     }
     let stopped = Arc::new(AtomicBool::new(false));
-    if args.output == Output::Text && ask::can_ask() {
+    if how.output == Output::Text && ask::can_ask() {
         let stopped = Arc::clone(&stopped);
         turn = turn.on_question(move |question| ask::ask(question, &stopped));
     }
@@ -30,7 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
         signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
         signal_hook::flag::register(signal, Arc::clone(&stopped))?;
     }
-    let mut printer = Printer::new(args.output);
+    let mut printer = Printer::new(how.output);
     let outcome = turn.run(|event: &Event| printer.event(event));
     match outcome {
         Ok(outcome) => {
@@ -53,10 +58,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> TurnBuilder<'a> {
-    let mut turn = rejoin.project(".").prompt(prompt).extra_args(args.agent_args.iter().cloned());
-    if let Some(agent) = &args.agent {
-        turn = turn.agent(Agent::named(agent));
-    }
+    let mut turn = rejoin.project(".").prompt(prompt);
     if args.continue_latest {
         turn = turn.continue_latest();
     }
@@ -69,37 +71,45 @@ fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> T
     if let Some(message) = &args.checkpoint {
         turn = turn.checkpoint(message);
     }
-    if args.fresh_session {
-        turn = turn.fresh();
-    }
     if args.ephemeral {
         turn = turn.ephemeral();
-    }
-    if let Some(model) = &args.model {
-        turn = turn.model(model);
-    }
-    if let Some(level) = args.permissions {
-        turn = turn.permissions(level.into());
-    }
-    if let Some(dir) = &args.cwd {
-        turn = turn.cwd(dir);
-    }
-    if let Some(limit) = args.timeout {
-        turn = turn.timeout(limit);
-    }
-    if let Some(limit) = args.idle_timeout {
-        turn = turn.idle_timeout(limit);
-    }
-    if let Some(text) = &args.system_prompt {
-        turn = turn.system_prompt(text);
-    }
-    if let Some(text) = &args.append_system_prompt {
-        turn = turn.append_system_prompt(text);
     }
     if let Some(scope) = args.scope {
         turn = turn.scope(scope.into());
     }
-    if let Some(limit) = args.wait {
+    turn
+}
+
+fn apply<'a>(turn: TurnBuilder<'a>, how: &HowArgs) -> TurnBuilder<'a> {
+    let mut turn = turn.extra_args(how.agent_args.iter().cloned());
+    if let Some(agent) = &how.agent {
+        turn = turn.agent(Agent::named(agent));
+    }
+    if how.fresh_session {
+        turn = turn.fresh();
+    }
+    if let Some(model) = &how.model {
+        turn = turn.model(model);
+    }
+    if let Some(level) = how.permissions {
+        turn = turn.permissions(level.into());
+    }
+    if let Some(dir) = &how.cwd {
+        turn = turn.cwd(dir);
+    }
+    if let Some(limit) = how.timeout {
+        turn = turn.timeout(limit);
+    }
+    if let Some(limit) = how.idle_timeout {
+        turn = turn.idle_timeout(limit);
+    }
+    if let Some(text) = &how.system_prompt {
+        turn = turn.system_prompt(text);
+    }
+    if let Some(text) = &how.append_system_prompt {
+        turn = turn.append_system_prompt(text);
+    }
+    if let Some(limit) = how.wait {
         turn = turn.wait(limit);
     }
     turn

@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
+use super::tree;
 use crate::cli::ShowArgs;
 use crate::{exit, style};
 
@@ -12,17 +14,24 @@ const MOST: usize = 64 << 10;
 /// `rejoin show`
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let here = std::env::current_dir()?.canonicalize()?;
+    let here = super::here()?;
     let view = rejoin.view(&here, &args.conversation)?;
     for problem in view.problems() {
         style::loud(&format!("! {problem}"));
     }
+    if args.raw {
+        return raw(&view);
+    }
+    let path = if args.tree { view.conversation().tree.turns().iter().collect() } else { view.path() };
+    let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
-        let turns =
-            view.path().into_iter().map(|turn| as_json(&view, turn)).collect::<Result<Vec<_>, _>>()?;
+        let turns = path[first..].iter().map(|turn| as_json(&view, turn)).collect::<Result<Vec<_>, _>>()?;
         let whole = json!({
             "id": view.id(),
             "name": view.conversation().name,
+            "tags": view.conversation().tags,
+            "head": view.conversation().tree.head().map(|turn| turn.id),
+            "branches": view.conversation().tree.branches().map(|(name, turn)| (name, turn.id)).collect::<BTreeMap<_, _>>(),
             "info": view.info(),
             "pins": view.conversation().pins,
             "turns": turns,
@@ -31,14 +40,34 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
         return Ok(exit::DONE);
     }
     let mut out = String::new();
-    let name = view.conversation().name.as_deref().map(|name| format!(" · {name}")).unwrap_or_default();
+    let conversation = view.conversation();
+    let name = conversation.name.as_deref().map(|name| format!(" · {name}")).unwrap_or_default();
+    let tags: Vec<String> = conversation.tags.iter().map(|tag| format!(" +{tag}")).collect();
     let dir = view.info().map(|info| format!(" · {}", style::home_path(&info.dir))).unwrap_or_default();
-    let _ = writeln!(out, "conversation {}{name}{dir}", view.id().short());
-    for (at, turn) in view.path().into_iter().enumerate() {
-        paragraph(&view, turn, at + 1, &mut out)?;
+    let _ = writeln!(out, "conversation {}{name}{}{dir}", view.id().short(), tags.concat());
+    if args.tree {
+        tree::draw(&view, &mut out)?;
+    } else {
+        if first > 0 {
+            let _ = writeln!(out, "\n({} before)", style::plural(first, "turn"));
+        }
+        for (at, turn) in path.iter().enumerate().skip(first) {
+            paragraph(&view, turn, at + 1, &mut out)?;
+        }
+        if let Some(branch) = conversation.tree.current_branch() {
+            let _ = writeln!(out, "\non branch {branch}");
+        }
     }
     super::print(&out)?;
     Ok(exit::DONE)
+}
+
+/// The journal, byte for byte.
+fn raw(view: &ConversationView<'_>) -> anyhow::Result<i32> {
+    match std::io::copy(&mut view.raw()?, &mut std::io::stdout().lock()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit::DONE),
+    }
 }
 
 fn paragraph(
@@ -83,7 +112,7 @@ fn parts(message: &Message, out: &mut String) {
 }
 
 /// The decision and the outcome of a turn, in a few words.
-fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
+pub(super) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     let Some(receipt) = &turn.receipt else {
         let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
         return if head && view.is_running() { "running now".into() } else { "interrupted".into() };
@@ -114,6 +143,7 @@ fn as_json(view: &ConversationView<'_>, turn: &Turn) -> anyhow::Result<serde_jso
     };
     Ok(json!({
         "id": turn.id,
+        "parent": turn.parent,
         "agent": turn.agent,
         "revision": turn.revision,
         "state": state,

@@ -118,7 +118,7 @@ impl World {
     }
 
     pub(crate) fn rewind(&mut self, to: Option<MessageId>) {
-        self.system(None, &System::Head { to });
+        self.system(None, &System::Head { to, branch: None });
     }
 
     /// Where a retry begins: a completed turn gets a sibling, a failed or cut one a child.

@@ -60,7 +60,7 @@ fn make(home: &Path) {
 
 /// One of several writers.
 pub(crate) fn append(home: &Path, writer: u128) {
-    write_batches(&FileStore::new(home.join("projects")), conversation(0), writer);
+    write_batches(&FileStore::new(home.join("projects"), home.join("folds")), conversation(0), writer);
 }
 
 /// Batches of three records of very different sizes, each record saying whose it is.
@@ -79,7 +79,7 @@ pub(crate) const BATCHES: u128 = 60;
 
 /// Writes until the disk is full, says how far it came, and goes on when there is space again.
 fn fill(home: &Path) {
-    let store = FileStore::new(home.join("projects"));
+    let store = FileStore::new(home.join("projects"), home.join("folds"));
     let id = conversation(0);
     let mut appender = store.appender(id).unwrap();
     let text = "x".repeat(700);

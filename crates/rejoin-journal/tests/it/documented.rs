@@ -71,7 +71,7 @@ fn example() -> Vec<Record> {
             Some(1),
             System::Amendment { target: message(1), parts: vec![Part::text("Which Rust files are here?")] },
         ),
-        tell(13, None, System::Head { to: Some(message(1)) }),
+        tell(13, None, System::Head { to: Some(message(1)), branch: Some("idea".into()) }),
         tell(14, Some(1), System::Compaction { agent: Agent::Claude, text: "compacted (auto)".into() }),
         tell(
             15,
@@ -82,6 +82,8 @@ fn example() -> Vec<Record> {
                 text: "used outside of rejoin".into(),
             },
         ),
+        tell(16, None, System::Tags { add: vec!["urgent".into()], remove: vec!["later".into()] }),
+        tell(17, None, System::Moved { project: "/home/ann/new".into(), dir: "/home/ann/new".into() }),
     ]
 }
 
@@ -140,6 +142,8 @@ fn subtype(system: &System) -> &'static str {
     match system {
         System::Conversation(_) => "conversation",
         System::Title { .. } => "title",
+        System::Tags { .. } => "tags",
+        System::Moved { .. } => "moved",
         System::Permissions { .. } => "permissions",
         System::Intent(_) => "intent",
         System::Pin(_) => "pin",
@@ -183,7 +187,7 @@ fn every_kind_of_record_and_every_field_is_documented() {
             assert!(document.contains(&format!("| `{field}` |")), "{field} is not in the table");
         }
     }
-    assert_eq!(subtypes.len(), 11);
+    assert_eq!(subtypes.len(), 13);
     for name in subtypes {
         assert!(document.contains(&format!("`{name}`")), "{name} is not told");
     }

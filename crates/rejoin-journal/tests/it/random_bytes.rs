@@ -53,7 +53,7 @@ fn journal() -> Vec<u8> {
             assistant(id, 2, 1, "answer"),
             assistant(id, 2, 1, " and more"),
             system(id, 3, Some(1), &amendment),
-            system(id, 4, None, &System::Head { to: Some(message(1)) }),
+            system(id, 4, None, &System::Head { to: Some(message(1)), branch: None }),
             user(id, 5, Some(2), "next"),
         ]);
         disk.bytes()

@@ -1,0 +1,72 @@
+use std::io::IsTerminal;
+use std::process::Command;
+
+use anyhow::Context;
+use rejoin::Kind;
+
+use super::run::carry_out;
+use crate::cli::{EditArgs, RetryArgs};
+use crate::{exit, prompt, style};
+
+/// `rejoin edit`
+pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let message = view.message(&args.message)?;
+    if args.from_here && message.kind != Kind::User {
+        let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
+        return Err(rejoin::Error::Config(text.into()).into());
+    }
+    let text = match &args.file {
+        Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
+        None => in_editor(&message.text())?,
+    };
+    let id = view.id().to_string();
+    if args.from_here {
+        let turn = rejoin.project(".").resume(id).instead_of(message.id.to_string()).prompt(text);
+        return carry_out(turn, &args.how);
+    }
+    let short = message.id.short();
+    if view.amend(&message.id.to_string(), &text)? {
+        style::talk(&format!(
+            "message {short} has a new wording; sessions that hold the old one are not resumed (`rejoin why {}`)",
+            view.id().short()
+        ));
+    } else {
+        style::talk(&format!("message {short} says that already: nothing changed"));
+    }
+    Ok(exit::DONE)
+}
+
+/// `rejoin retry`
+pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
+    carry_out(turn, &args.how)
+}
+
+/// Lets the person change a text in the editor of their choice.
+fn in_editor(text: &str) -> anyhow::Result<String> {
+    let usage = |text: &str| rejoin::Error::Config(text.to_owned());
+    if !std::io::stdin().is_terminal() {
+        return Err(usage("no terminal to open an editor on: give the new text with -f FILE, or -f -").into());
+    }
+    let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let editor = named("VISUAL").or_else(|| named("EDITOR")).ok_or_else(|| {
+        usage("no editor is known: set VISUAL or EDITOR, or give the new text with -f FILE")
+    })?;
+    let draft = tempfile::Builder::new().prefix("rejoin-").suffix(".md").tempfile()?;
+    std::fs::write(draft.path(), text)?;
+    // As git does it: the variable may hold arguments, so a shell takes it apart.
+    let status = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$1\""), "editor"])
+        .arg(draft.path())
+        .status()
+        .with_context(|| format!("cannot start the editor {editor:?}"))?;
+    if !status.success() {
+        return Err(usage(&format!("the editor {editor:?} gave up ({status}); nothing was changed")).into());
+    }
+    let new = std::fs::read_to_string(draft.path()).context("cannot read what the editor left")?;
+    // Editors end the last line; the text did not need to.
+    Ok(if text.ends_with('\n') { new } else { new.strip_suffix('\n').unwrap_or(&new).to_owned() })
+}

@@ -1,0 +1,59 @@
+use std::fmt::Write as _;
+
+use rejoin::Checked;
+use serde_json::json;
+
+use crate::cli::FsckArgs;
+use crate::{exit, style};
+
+/// `rejoin fsck`
+pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let here = super::here()?;
+    let ids = match &args.conversation {
+        Some(text) => vec![rejoin.view(&here, text)?.id()],
+        None => rejoin.ids(if args.all { None } else { Some(&here) })?,
+    };
+    let checked: Vec<Checked> =
+        ids.into_iter().map(|id| rejoin.check(id, args.repair)).collect::<Result<_, _>>()?;
+    let damaged = checked.iter().any(|checked| checked.count > 0);
+    if args.json {
+        let list: Vec<_> = checked.iter().map(as_json).collect();
+        super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+    } else {
+        super::print(&checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
+        let sound = checked.iter().filter(|checked| checked.count == 0).count();
+        style::talk(&format!("{} checked, {sound} sound", style::plural(checked.len(), "conversation")));
+    }
+    Ok(if damaged { exit::DAMAGED } else { exit::DONE })
+}
+
+fn paragraph(checked: &Checked) -> String {
+    let mut out = format!("{}  {} readable\n", checked.id.short(), style::plural(checked.turns, "turn"));
+    for noted in &checked.problems {
+        let _ = writeln!(out, "  {}", rejoin::printable(&noted.to_string()));
+    }
+    let more = checked.count.saturating_sub(checked.problems.len() as u64);
+    if more > 0 {
+        let _ = writeln!(out, "  … and {more} more");
+    }
+    for repaired in &checked.repaired {
+        let _ = writeln!(out, "  repaired: {repaired}");
+    }
+    out
+}
+
+fn as_json(checked: &Checked) -> serde_json::Value {
+    let problems: Vec<_> = checked
+        .problems
+        .iter()
+        .map(|noted| json!({ "line": noted.line, "byte": noted.place, "problem": noted.problem.to_string() }))
+        .collect();
+    json!({
+        "id": checked.id,
+        "turns": checked.turns,
+        "problems": problems,
+        "count": checked.count,
+        "repaired": checked.repaired,
+    })
+}

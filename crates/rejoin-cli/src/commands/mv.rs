@@ -1,0 +1,12 @@
+use crate::cli::MvArgs;
+use crate::{exit, style};
+
+/// `rejoin mv`
+pub(crate) fn mv(args: &MvArgs) -> anyhow::Result<i32> {
+    let moved = super::open()?.move_project(&args.from, &args.to)?;
+    style::talk(&format!(
+        "{} moved along; their next turns run there and are told the history, because agents keep sessions by directory",
+        style::plural(moved.len(), "conversation")
+    ));
+    Ok(exit::DONE)
+}

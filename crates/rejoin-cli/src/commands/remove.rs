@@ -1,0 +1,68 @@
+use std::io::IsTerminal;
+use std::time::SystemTime;
+
+use rejoin::ConversationView;
+
+use crate::cli::{PruneArgs, RmArgs};
+use crate::{ask, exit, style};
+
+/// `rejoin rm`
+pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let here = super::here()?;
+    let views: Vec<_> =
+        args.conversations.iter().map(|text| rejoin.view(&here, text)).collect::<Result<_, _>>()?;
+    delete(views, args.yes)
+}
+
+/// `rejoin prune`
+pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let here = super::here()?;
+    let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
+    let old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > args.older_than);
+    let views: Vec<_> = list
+        .iter()
+        .filter(|listed| old(listed.modified) && !listed.running)
+        .filter(|listed| !args.keep_named || listed.conversation.name.is_none())
+        .map(|listed| rejoin.view(&here, &listed.id.to_string()))
+        .collect::<Result<_, _>>()?;
+    if views.is_empty() {
+        style::talk("nothing is that old");
+        return Ok(exit::DONE);
+    }
+    if args.dry_run {
+        super::print(&views.iter().map(line).collect::<String>())?;
+        return Ok(exit::DONE);
+    }
+    delete(views, args.yes)
+}
+
+fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
+    let what = style::plural(views.len(), "conversation");
+    if !yes {
+        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+            let text = format!("this would delete {what} for good; say --yes if that is meant");
+            return Err(rejoin::Error::Config(text).into());
+        }
+        for view in &views {
+            style::talk(line(view).trim_end());
+        }
+        if !ask::yes(&format!("delete {what} for good? (the agents' own sessions stay)")) {
+            style::talk("nothing was deleted");
+            return Ok(exit::CANCELLED);
+        }
+    }
+    for view in views {
+        let id = view.id().short();
+        view.remove()?;
+        style::talk(&format!("deleted {id}"));
+    }
+    Ok(exit::DONE)
+}
+
+fn line(view: &ConversationView<'_>) -> String {
+    let title = view.title().unwrap_or_default();
+    let turns = style::plural(view.conversation().tree.turns().len(), "turn");
+    format!("{}  {:<44}  {turns}\n", view.id().short(), style::one_line(&title, 44))
+}

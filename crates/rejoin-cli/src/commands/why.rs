@@ -1,0 +1,97 @@
+use std::fmt::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, Why};
+
+use crate::cli::WhyArgs;
+use crate::{exit, style};
+
+/// `rejoin why`
+pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let mut turn = rejoin.project(".").resume(&args.conversation);
+    if let Some(agent) = &args.agent {
+        turn = turn.agent(Agent::named(agent));
+    }
+    let why = turn.why()?;
+    if args.json {
+        super::print(&(serde_json::to_string_pretty(&why)? + "\n"))?;
+        return Ok(exit::DONE);
+    }
+    let view = rejoin.view(&super::here()?, &why.conversation.to_string())?;
+    let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
+    let mut out = match &why.plan {
+        Decision::Resume { session, .. } => {
+            format!("next turn on {}: resume · {}\n", why.agent, session.get(..8).unwrap_or(session))
+        }
+        Decision::Fresh { why: reason, .. } => {
+            format!("next turn on {}: fresh · {}\n", why.agent, reason.name())
+        }
+    };
+    let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
+    let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
+    line(&mut out, why.can_resume, &format!("{} can resume", why.agent), &format!("{resume}{version}"));
+    if why.session.is_none() {
+        let Decision::Fresh { why: reason, .. } = &why.plan else { return Ok(exit::INTERNAL) };
+        line(&mut out, false, "a session to resume", &reason.to_string());
+    }
+    for check in &why.checks {
+        let (name, words) = words(check, &why, &number);
+        line(&mut out, check.ok, name, &words);
+    }
+    super::print(&out)?;
+    Ok(exit::DONE)
+}
+
+fn line(out: &mut String, ok: bool, name: &str, words: &str) {
+    let mark = if ok { '✓' } else { '✗' };
+    let _ = writeln!(out, "  {mark} {name:<24}  {}", rejoin::printable(words));
+}
+
+/// A guard's name for people, and its two values in words.
+fn words(check: &GuardCheck, why: &Why, number: &dyn Fn(rejoin::TurnId) -> usize) -> (&'static str, String) {
+    let both = |was: &str, now: &str| {
+        if was == now { now.to_owned() } else { format!("was {was}, now {now}") }
+    };
+    let paths = || both(&style::home_path(&check.was), &style::home_path(&check.now));
+    match check.guard {
+        Guard::InUse => ("session not given up", check.was.clone()),
+        Guard::SameProgram if check.ok => ("same program", style::home_path(&why.program)),
+        Guard::SameProgram => ("same program", both(&check.was, &check.now)),
+        Guard::SameHome if check.ok => ("made by this rejoin", "this home".into()),
+        Guard::SameHome => ("made by this rejoin", "by another home; its sessions are not ours".into()),
+        Guard::SameStore => ("same store", paths()),
+        Guard::SameDirectory => ("same directory", paths()),
+        Guard::SameScope => ("same scope", both(&check.was, &check.now)),
+        Guard::HistoryUnchanged => ("history unchanged", history(check, number)),
+        Guard::StillStored => ("session still stored", stored(check)),
+    }
+}
+
+fn history(check: &GuardCheck, number: &dyn Fn(rejoin::TurnId) -> usize) -> String {
+    match &check.divergence {
+        None => format!("it may hold {}, the path has {}", check.was, check.now),
+        Some(Divergence::Edited { turn, at }) => format!(
+            "turn {} was edited {}; the session saw it before the edit",
+            number(*turn),
+            style::since(at)
+        ),
+        Some(Divergence::Elsewhere { common, held }) => format!(
+            "the session holds {}, {} of them on another branch or taken back",
+            style::plural(*held, "turn"),
+            held - common
+        ),
+        Some(Divergence::Unknown) => "what the session holds is not in this journal".into(),
+    }
+}
+
+fn stored(check: &GuardCheck) -> String {
+    match &check.stored {
+        None => check.now.clone(),
+        Some(witness) => {
+            let nanoseconds = u64::try_from(witness.mtime).unwrap_or_default();
+            let written = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
+            format!("{}, written {}", style::bytes(witness.size as usize), style::age(written))
+        }
+    }
+}

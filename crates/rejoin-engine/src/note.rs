@@ -1,0 +1,53 @@
+//! What the user decides about a conversation between turns, written down.
+
+use std::path::Path;
+
+use rejoin_core::{ConversationId, ConversationInfo, System};
+use rejoin_journal::{Lease, LockError, Owner};
+
+use crate::scribe::{Letterhead, now};
+use crate::{Engine, TurnError, git};
+
+/// A conversation that is not in use and stays so until this is dropped.
+pub struct Hold {
+    _lease: Lease,
+}
+
+impl Engine {
+    /// Keeps turns away from a conversation; refused while one runs.
+    pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
+        let owner = Owner {
+            pid: std::process::id(),
+            started: now(),
+            command: "rejoin".into(),
+            what: what.to_owned(),
+        };
+        match self.locks().acquire(&format!("conversation-{id}"), &owner, None) {
+            Ok(lease) => Ok(Hold { _lease: lease }),
+            Err(LockError::Busy { owner, .. }) => {
+                Err(TurnError::Busy { what: format!("conversation {}", id.short()), owner })
+            }
+            Err(LockError::Journal(error)) => Err(error.into()),
+            Err(error @ LockError::Name { .. }) => Err(TurnError::Usage(error.to_string())),
+        }
+    }
+
+    /// Appends records of rejoin's own to a conversation, and waits for the disk. Those that change
+    /// what the next turn builds on need a [`Hold`]; names and labels do not.
+    pub fn note(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        notes: &[System],
+    ) -> Result<(), TurnError> {
+        let head = Letterhead {
+            conversation: id,
+            cwd: info.dir.clone(),
+            git_branch: git::branch(Path::new(&info.project)),
+        };
+        let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
+        let mut journal = self.store.appender(id)?;
+        journal.append(&records)?;
+        Ok(journal.sync()?)
+    }
+}

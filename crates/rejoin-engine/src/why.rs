@@ -1,0 +1,129 @@
+//! Would the next turn resume? Each guard with its two values.
+
+use std::path::Path;
+
+use rejoin_agents::Found;
+use rejoin_core::plan::{Guard, Situation, considered, plan};
+use rejoin_core::{Agent, ConversationId, Decision, Divergence, Pin, Turn, Witness, divergence};
+use serde::Serialize;
+
+use crate::scene::Scene;
+use crate::{Engine, Order, TurnError, preflight};
+
+/// What the next turn would do, and what speaks for and against it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Why {
+    /// Who would do it.
+    pub agent: Agent,
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Resume or fresh, and why.
+    pub plan: Decision,
+    /// The program.
+    pub program: String,
+    /// Its version, where it says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Whether it can resume at all.
+    pub can_resume: bool,
+    /// The session the guards are about: the one that is resumed, or the nearest one to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Every guard, in the order they are asked; none if there is no session.
+    pub checks: Vec<Check>,
+}
+
+/// One guard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// Which.
+    pub guard: Guard,
+    /// It lets the session pass.
+    pub ok: bool,
+    /// What the session has.
+    pub was: String,
+    /// What the turn has.
+    pub now: String,
+    /// The stored session as it looks now, for the guard that looks at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Witness>,
+    /// How the history came to differ, for the guard that compares it.
+    #[serde(skip)]
+    pub divergence: Option<Divergence>,
+}
+
+impl Engine {
+    /// Would this turn resume, and why, or why not? Nothing is run or written.
+    pub fn why(&self, order: &Order) -> Result<Why, TurnError> {
+        let scene = Scene::read(self, order)?;
+        let stored = |pin: &Pin| preflight::stored(order.agent, pin);
+        Ok(scene.judge(self, order, |situation| {
+            let pin = considered(situation, stored);
+            let check = |guard: &Guard| {
+                pin.map(|pin| Check {
+                    ok: guard.objection(pin, situation, stored).is_none(),
+                    ..scene.compare(order, *guard, pin, situation)
+                })
+            };
+            Why {
+                agent: order.agent.agent(),
+                conversation: scene.id,
+                plan: plan(situation, stored).decision(),
+                program: scene.installation.path.to_string_lossy().into_owned(),
+                version: scene.installation.capabilities.version.clone(),
+                can_resume: scene.runtime.can_resume,
+                session: pin.map(|pin| pin.session.as_str().to_owned()),
+                checks: Guard::ALL.iter().filter_map(check).collect(),
+            }
+        }))
+    }
+}
+
+impl Scene {
+    /// The two values a guard compares.
+    fn compare(&self, order: &Order, guard: Guard, pin: &Pin, situation: &Situation<'_>) -> Check {
+        let mut check = Check {
+            guard,
+            ok: false,
+            was: String::new(),
+            now: String::new(),
+            stored: None,
+            divergence: None,
+        };
+        (check.was, check.now) = match guard {
+            Guard::InUse => (pin.state.words(), String::new()),
+            Guard::SameProgram => (pin.product.clone(), situation.runtime.product.clone()),
+            Guard::SameHome => (pin.home.clone(), situation.home.to_owned()),
+            Guard::SameStore => (pin.store.clone(), situation.runtime.store.clone()),
+            Guard::SameDirectory => (pin.dir.clone(), situation.dir.to_owned()),
+            Guard::SameScope => (pin.scope.name().to_owned(), situation.scope.name().to_owned()),
+            Guard::HistoryUnchanged => {
+                if !situation.slice.starts_with(&pin.exposed) {
+                    let tree = &self.conversation.tree;
+                    let path: Vec<&Turn> = self.path.iter().filter_map(|turn| tree.turn(*turn)).collect();
+                    let agent = order.agent.agent();
+                    check.divergence = Some(divergence(tree, &path, situation.scope, &agent, &pin.exposed));
+                }
+                (turns(pin.exposed.turns()), turns(situation.slice.len()))
+            }
+            Guard::StillStored => {
+                let found =
+                    order.agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session);
+                let now = match found {
+                    Found::At(path) => {
+                        check.stored = order.agent.witness(&path, &pin.session);
+                        check.stored.as_ref().map_or_else(|| "gone".into(), |stored| stored.path.clone())
+                    }
+                    Found::Nowhere => "gone".into(),
+                    Found::CannotTell => "cannot be looked at".into(),
+                };
+                (pin.witness.as_ref().map(|witness| witness.path.clone()).unwrap_or_default(), now)
+            }
+        };
+        check
+    }
+}
+
+fn turns(count: usize) -> String {
+    if count == 1 { "1 turn".into() } else { format!("{count} turns") }
+}

@@ -1,0 +1,177 @@
+//! What people do to a conversation between turns. Everything is an appended record: branches stay,
+//! old wordings stay, and [`plan`](rejoin_core::plan) sees it all through the slice.
+
+use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part, System, Turn};
+use rejoin_journal::{load, messages};
+
+use crate::find_message::{Found, find_message};
+use crate::{ConversationView, Error, check_name};
+
+/// Where the head stands after it was moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moved {
+    /// The turn the next one goes on from; `None` for before the first.
+    pub head: Option<MessageId>,
+    /// Turns on the path to it.
+    pub turns: usize,
+    /// The named branch that goes on there.
+    pub branch: Option<String>,
+}
+
+/// How far back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rewind {
+    /// So many turns.
+    Turns(usize),
+    /// To the end of the turn of this message.
+    To(String),
+}
+
+impl ConversationView<'_> {
+    /// Gives it a name. Names are unique within a project.
+    pub fn rename(&self, name: &str) -> Result<(), Error> {
+        check_name(name)?;
+        let info = self.known_info()?;
+        let _naming = self.rejoin.lock_names()?;
+        match self.rejoin.by_name(&info.project, name)? {
+            Some(id) if id != self.id => {
+                return Err(Error::usage(format!(
+                    "conversation {} of this project has the name {name:?} already; choose another, or rename that one first",
+                    id.short()
+                )));
+            }
+            _ => {}
+        }
+        self.note(&[System::Title { name: name.to_owned() }])
+    }
+
+    /// Puts labels on it and takes labels off; gives the labels it has then.
+    pub fn tag(&self, add: &[String], remove: &[String]) -> Result<Vec<String>, Error> {
+        for tag in add {
+            check_name(tag)?;
+        }
+        let mut tags = self.conversation.tags.clone();
+        if let Some(unknown) = remove.iter().find(|tag| !tags.contains(*tag)) {
+            return Err(Error::not_found(format!("conversation {} has no tag {unknown:?}", self.id.short())));
+        }
+        if !add.is_empty() || !remove.is_empty() {
+            self.note(&[System::Tags { add: add.to_vec(), remove: remove.to_vec() }])?;
+        }
+        tags.retain(|tag| !remove.contains(tag));
+        tags.extend(add.iter().cloned());
+        Ok(tags.into_iter().collect())
+    }
+
+    /// Moves the head to the end of a message's turn, or of a named branch; the next turn goes on
+    /// there. With a name, a branch of that name begins.
+    pub fn branch(&self, at: &str, name: Option<&str>) -> Result<Moved, Error> {
+        if let Some(name) = name {
+            check_name(name)?;
+        }
+        self.move_head(|conversation| {
+            let found = find_message(conversation, at)?;
+            if let Some(name) = name
+                && conversation.tree.branches().any(|(known, _)| known == name)
+            {
+                return Err(Error::usage(format!(
+                    "this conversation has a branch {name:?} already; go to it with --at {name}, or choose another name"
+                )));
+            }
+            let branch = name.map(str::to_owned).or(found.branch);
+            Ok((Some(found.message), branch))
+        })
+    }
+
+    /// Takes the head back. Nothing is deleted: `branch` goes forward again.
+    pub fn rewind(&self, how: &Rewind) -> Result<Moved, Error> {
+        self.move_head(|conversation| match how {
+            Rewind::To(at) => {
+                find_message(conversation, at).map(|Found { message, .. }| (Some(message), None))
+            }
+            Rewind::Turns(0) => Err(Error::usage("0 turns back is where it stands; name at least 1")),
+            Rewind::Turns(count) => {
+                let tree = &conversation.tree;
+                let (path, _) = tree.path(tree.head().map(|turn| turn.id));
+                match path.len().checked_sub(*count) {
+                    Some(0) => Ok((None, None)),
+                    Some(left) => Ok((Some(path[left - 1].end), None)),
+                    None => Err(Error::usage(format!(
+                        "the path to the head has {} turns, not {count}; `rejoin show --tree` draws it",
+                        path.len()
+                    ))),
+                }
+            }
+        })
+    }
+
+    /// The message a text means, with its words.
+    pub fn message(&self, text: &str) -> Result<Message, Error> {
+        self.message_of(&self.conversation, text).map(|(message, _)| message)
+    }
+
+    /// Gives a message another wording; later turns stay. Says whether anything changed. The words
+    /// of the agent's tools stay as they are.
+    pub fn amend(&self, message: &str, text: &str) -> Result<bool, Error> {
+        let _hold = self.rejoin.engine.hold(self.id, "an edit")?;
+        let conversation = load(self.rejoin.engine.store(), self.id)?.conversation;
+        let (message, shortened) = self.message_of(&conversation, message)?;
+        if message.kind == Kind::ToolResult {
+            return Err(Error::usage(
+                "what a tool gave back cannot be edited; edit the prompt or the answer beside it",
+            ));
+        }
+        if shortened {
+            return Err(Error::usage("this message is longer than 16 MiB, too long to be edited"));
+        }
+        if message.text() == text {
+            return Ok(false);
+        }
+        let mut parts = vec![Part::text(text)];
+        let is_answer = |part: &Part| matches!(part, Part::Text { thought: false, .. });
+        parts.extend(message.parts.into_iter().filter(|part| !is_answer(part)));
+        self.note(&[System::Amendment { target: message.id, parts }])?;
+        Ok(true)
+    }
+
+    /// Deletes it for good. The agents' own sessions are theirs, and stay.
+    pub fn remove(self) -> Result<(), Error> {
+        let _hold = self.rejoin.engine.hold(self.id, "removing it")?;
+        Ok(self.rejoin.engine.store().remove(self.id)?)
+    }
+
+    fn message_of(&self, conversation: &Conversation, text: &str) -> Result<(Message, bool), Error> {
+        let found = find_message(conversation, text)?;
+        let missing = || Error::not_found(format!("message {text:?} cannot be read any more"));
+        let turn = conversation.tree.turn(found.message).ok_or_else(missing)?;
+        let read = messages(self.rejoin.engine.store(), self.id, turn, usize::MAX)?;
+        // A branch or a number means a whole turn: its prompt.
+        let id = if found.names_a_turn { turn.id } else { found.message };
+        let message = read.messages.into_iter().find(|message| message.id == id).ok_or_else(missing)?;
+        Ok((message, read.left_out > 0))
+    }
+
+    fn move_head(
+        &self,
+        to: impl FnOnce(&Conversation) -> Result<(Option<MessageId>, Option<String>), Error>,
+    ) -> Result<Moved, Error> {
+        let _hold = self.rejoin.engine.hold(self.id, "moving the head")?;
+        let conversation = load(self.rejoin.engine.store(), self.id)?.conversation;
+        let (to, branch) = to(&conversation)?;
+        self.note(&[System::Head { to, branch: branch.clone() }])?;
+        let head = to.and_then(|message| conversation.tree.turn(message)).map(|turn: &Turn| turn.id);
+        Ok(Moved { head, turns: conversation.tree.path(head).0.len(), branch })
+    }
+
+    fn note(&self, notes: &[System]) -> Result<(), Error> {
+        Ok(self.rejoin.engine.note(self.id, self.known_info()?, notes)?)
+    }
+
+    fn known_info(&self) -> Result<&ConversationInfo, Error> {
+        self.info().ok_or_else(|| {
+            Error::usage(format!(
+                "conversation {} has lost its first record, which says where it lives; `rejoin fsck --repair` restores it",
+                self.id.short()
+            ))
+        })
+    }
+}

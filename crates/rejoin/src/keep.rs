@@ -1,0 +1,102 @@
+//! Conversations as files: moved with their project, checked, repaired.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use rejoin_core::{ConversationId, ConversationInfo, Kind, Scope, System};
+use rejoin_journal::{Noted, Problem, RawRecord, load, load_anew};
+
+use crate::{Error, Rejoin};
+
+/// What a check of a journal found.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The conversation.
+    pub id: ConversationId,
+    /// Turns that could be read.
+    pub turns: usize,
+    /// What is wrong, each with its line.
+    pub problems: Vec<Noted>,
+    /// How many problems there are; only the first hundred are kept.
+    pub count: u64,
+    /// What was appended to repair it.
+    pub repaired: Vec<&'static str>,
+}
+
+impl Rejoin {
+    /// Tells that a directory was moved: the conversations of the projects in it go along. Gives
+    /// those that did.
+    pub fn move_project(&self, from: &Path, to: &Path) -> Result<Vec<ConversationId>, Error> {
+        let to = crate::builder::existing_dir(to)?;
+        let from = std::path::absolute(from)
+            .map_err(|error| Error::usage(format!("cannot make out {}: {error}", from.display())))?;
+        if from.exists() && from.canonicalize().ok().as_deref() != Some(&to) {
+            return Err(Error::usage(format!(
+                "{} is still there; move it first, then tell rejoin (a copy keeps its conversations where they are)",
+                from.display()
+            )));
+        }
+        let store = self.engine.store();
+        let elsewhere = |path: &str| Some(to.join(Path::new(path).strip_prefix(&from).ok()?));
+        let mut moved = Vec::new();
+        for listed in store.list(None)? {
+            let Some(info) = listed.info.filter(|info| elsewhere(&info.project).is_some()) else { continue };
+            let _hold = self.engine.hold(listed.id, "moving it")?;
+            let info = load(store, listed.id)?.conversation.info.unwrap_or(info);
+            let place = |path: &str| elsewhere(path).map_or_else(|| path.into(), |to| text(&to));
+            let (project, dir) = (place(&info.project), place(&info.dir));
+            self.engine.note(listed.id, &info, &[System::Moved { project: project.clone(), dir }])?;
+            store.relocate(listed.id, &project)?;
+            moved.push(listed.id);
+        }
+        if moved.is_empty() {
+            return Err(Error::not_found(format!(
+                "no conversation belongs to {} or a directory in it; `rejoin ls --all-projects` shows where they live",
+                from.display()
+            )));
+        }
+        Ok(moved)
+    }
+
+    /// Reads every record of a conversation, and repairs what appending can repair.
+    pub fn check(&self, id: ConversationId, repair: bool) -> Result<Checked, Error> {
+        let store = self.engine.store();
+        let loaded = load_anew(store, id)?;
+        let mut problems = loaded.problems;
+        let (mut prompts, mut first_dir) = (HashSet::new(), None);
+        store.read(id, 0, &mut |entry| {
+            let Ok(envelope) = entry.content else { return };
+            if first_dir.is_none() {
+                first_dir = RawRecord { json: entry.json }.record().ok().map(|record| record.cwd);
+            }
+            if envelope.kind == Kind::User && !prompts.insert(envelope.uuid) {
+                let message = envelope.uuid;
+                problems.note(Some(entry.place), entry.line, Problem::Repeated { message });
+            }
+        })?;
+        let lost = loaded.conversation.info.is_none();
+        if lost {
+            problems.note(None, Some(1), Problem::NotARecord { why: "the first record is lost".into() });
+        }
+        let mut repaired = Vec::new();
+        if repair && !problems.is_empty() {
+            let _hold = self.engine.hold(id, "repairing it")?;
+            if store.appender(id)?.seal()? {
+                repaired.push("an unfinished last line was ended");
+            }
+            if let Some(dir) = first_dir.filter(|_| lost) {
+                let project = text(&rejoin_engine::project_of(Path::new(&dir)));
+                let schema = System::SCHEMA;
+                let info = ConversationInfo { schema, project, dir, scope: Scope::default() };
+                self.engine.note(id, &info, &[System::Conversation(info.clone())])?;
+                repaired.push("what the conversation is was written anew, from where its turns ran");
+            }
+        }
+        let turns = loaded.conversation.tree.turns().len();
+        Ok(Checked { id, turns, count: problems.count, problems: problems.noted, repaired })
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
