@@ -120,10 +120,12 @@ impl Conversation {
         })
     }
 
-    /// The agent of the newest turn on the path to the head.
+    /// The agent of the newest turn on the path to the head; of the newest at all, if the head stands
+    /// before the first.
     pub fn last_agent(&self) -> Option<&Agent> {
         let (path, _) = self.tree.path(self.tree.head().map(|turn| turn.id));
-        path.iter().rev().find_map(|turn| turn.agent.as_ref())
+        let on_path = path.into_iter().rev().find_map(|turn| turn.agent.as_ref());
+        on_path.or_else(|| self.tree.turns().iter().rev().find_map(|turn| turn.agent.as_ref()))
     }
 
     /// Tokens of all turns together.

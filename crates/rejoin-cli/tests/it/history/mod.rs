@@ -1,0 +1,9 @@
+//! What people do to a conversation between turns.
+
+mod damage;
+mod edits;
+mod heads;
+mod kept;
+mod labels;
+mod retries;
+mod why;
