@@ -24,11 +24,24 @@ pub struct Told {
     pub shortened: bool,
 }
 
+impl Told {
+    /// The fewest bytes it takes to tell it whole, with the outputs of tools shortened.
+    pub fn least(&self) -> usize {
+        let blocks = quote(self, 0, false).blocks;
+        let tool =
+            |block: &Block| if block.tag.starts_with("tool") { KEPT_OF_A_TOOL_OUTPUT } else { usize::MAX };
+        blocks.iter().map(|block| block.bytes(0, tool(block))).sum()
+    }
+}
+
 /// What there is to compose besides the plan.
 #[derive(Clone, Debug)]
 pub struct Wording<'a> {
     /// The turns of [`Plan::told`]. One that could not be read may be left out: it is marked.
     pub told: Vec<Told>,
+    /// Turns that were not even read, because those before and after them fill the budget, with
+    /// their sizes.
+    pub unread: HashMap<TurnId, usize>,
     /// The user's words.
     pub prompt: &'a str,
     /// Standing instructions, for agents that have no flag for them.
@@ -111,7 +124,7 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     let texts: HashMap<TurnId, &Told> = wording.told.iter().map(|told| (told.id, told)).collect();
     let quoted = missed.iter().enumerate().map(|(at, missed)| match texts.get(&missed.turn) {
         Some(told) => quote(told, at + 1, missed.maybe_known),
-        None => unreadable(at + 1),
+        None => Quoted { unread: wording.unread.get(&missed.turn).copied(), ..unreadable(at + 1) },
     });
     let mut turns: Vec<Quoted> = quoted.collect();
     let fence = loop {
@@ -200,6 +213,8 @@ struct Quoted {
     blocks: Vec<Block>,
     /// Something of it cannot be quoted.
     incomplete: bool,
+    /// Its size, if it was not read because it cannot fit.
+    unread: Option<usize>,
     /// Blocks left out after the first, and their bytes.
     steps_left_out: Option<(usize, usize)>,
     /// Turns left out after this one, and their bytes.
@@ -226,6 +241,7 @@ fn unreadable(number: usize) -> Quoted {
         head: format!(" number=\"{number}\" note=\"this turn could not be read from the record\""),
         blocks: Vec::new(),
         incomplete: true,
+        unread: None,
         steps_left_out: None,
         turns_left_out: None,
     }
@@ -274,7 +290,7 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
             }
         }
     }
-    Quoted { head, blocks, incomplete, steps_left_out: None, turns_left_out: None }
+    Quoted { head, blocks, incomplete, unread: None, steps_left_out: None, turns_left_out: None }
 }
 
 /// Names from outside, made safe to stand in an attribute.
@@ -298,6 +314,9 @@ impl Quoted {
     }
 
     fn bytes(&self, fence: usize, most: usize) -> usize {
+        if self.unread.is_some() {
+            return TOO_MUCH;
+        }
         let blocks: usize = self.blocks.iter().map(|block| block.bytes(fence, most)).sum();
         blocks + self.head.len() + 2 * fence + 17
     }
@@ -324,6 +343,8 @@ const KEPT_OF_A_TOOL_OUTPUT: usize = 400;
 const KEPT_OF_A_TEXT: usize = 64;
 /// Room for a mark where something was left out.
 const MARK: usize = 64;
+/// What a turn weighs that was not read: more than any budget, and a sum of many is still a number.
+const TOO_MUCH: usize = 1 << 40;
 
 /// Shortens quoted turns to a budget: oldest tool output first, then the middle of the
 /// conversation, then the steps in the middle of a turn, then the longest texts of what is left.
@@ -376,7 +397,9 @@ fn drop_middle(turns: &mut Vec<Quoted>, budget: usize, fence: usize) {
         head += 1;
     }
     if head < tail {
-        let bytes = turns.drain(head..tail).flat_map(|turn| turn.blocks).map(|block| block.whole).sum();
+        let whole =
+            |turn: Quoted| turn.unread.unwrap_or_else(|| turn.blocks.iter().map(|block| block.whole).sum());
+        let bytes = turns.drain(head..tail).map(whole).sum();
         turns[head - 1].turns_left_out = Some((tail - head, bytes));
     }
 }

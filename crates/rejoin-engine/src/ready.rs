@@ -36,7 +36,7 @@ impl Ready {
     ) -> Result<Self, TurnError> {
         let agent = order.agent;
         let capabilities = &scene.installation.capabilities;
-        let told = scene.told(engine, order, &plan.told())?;
+        let (told, unread) = scene.told(engine, order, &plan.told())?;
         let by_flag = agent.takes_instructions(capabilities);
         let instructions = if by_flag { None } else { joined_instructions(order) };
         let total_before = match &plan {
@@ -45,6 +45,7 @@ impl Ready {
         };
         let wording = Wording {
             told,
+            unread,
             prompt: &order.prompt,
             instructions: instructions.as_deref(),
             after_cut: scene.after_cut(&plan),

@@ -177,6 +177,7 @@ impl Asked {
         };
         let wording = Wording {
             told: Vec::new(),
+            unread: std::collections::HashMap::new(),
             prompt: &self.prompt,
             instructions: None,
             after_cut: false,

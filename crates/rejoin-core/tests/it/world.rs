@@ -222,7 +222,8 @@ impl World {
             Plan::Fresh { .. } => false,
         };
         let instructions = self.instructions;
-        let wording = Wording { told, prompt, instructions, after_cut, budget: 256 * 1024 };
+        let wording =
+            Wording { told, unread: HashMap::new(), prompt, instructions, after_cut, budget: 256 * 1024 };
         Sent { plan: plan.clone(), composed: compose(plan, &wording, keys()) }
     }
 
