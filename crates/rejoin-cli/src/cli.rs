@@ -59,6 +59,10 @@ pub(crate) enum Command {
     Rm(RmArgs),
     /// Delete conversations that were not used for a while
     Prune(PruneArgs),
+    /// Write a conversation out: to be read, processed, or taken in elsewhere
+    Export(ExportArgs),
+    /// Take in a conversation that was exported as a bundle or as JSON lines
+    Import(ImportArgs),
     /// Check journals for damage, and repair what appending can repair
     Fsck(FsckArgs),
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
@@ -335,6 +339,49 @@ pub(crate) struct WhyArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin export @ > talk.md
+  rejoin export release --format html --redact --to release.html
+  rejoin export @ --format bundle --to talk.rejoin && scp talk.rejoin there: && ssh there rejoin import talk.rejoin")]
+pub(crate) struct ExportArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// What it looks like
+    #[arg(long, value_enum, default_value_t = ExportFormat::Md)]
+    pub(crate) format: ExportFormat,
+    /// Take out keys, tokens, passwords and the home directory; what was taken out is counted
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Markdown: the path, to be read
+    Md,
+    /// One HTML page: the path, to be read
+    Html,
+    /// As `rejoin show --json`, nothing cut
+    Json,
+    /// The journal, a record per line
+    Jsonl,
+    /// The journal with a hash, for `rejoin import`
+    Bundle,
+}
+
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// A bundle, or a journal
+    pub(crate) file: PathBuf,
+    /// The project it belongs to from now on [default: the one it belonged to]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 #[derive(Args)]

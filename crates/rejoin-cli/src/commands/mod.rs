@@ -3,6 +3,7 @@
 mod agents;
 mod doctor;
 mod edit;
+mod export;
 mod fsck;
 mod head;
 mod label;
@@ -36,6 +37,8 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Mv(args) => mv::mv(&args),
         Command::Rm(args) => remove::rm(&args),
         Command::Prune(args) => remove::prune(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Import(args) => export::import(&args),
         Command::Fsck(args) => fsck::fsck(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }

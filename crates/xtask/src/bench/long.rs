@@ -30,7 +30,7 @@ pub(crate) fn run(rejoin: &Path) -> Result<()> {
     first.add_watched(&mut command(&["run", "-c", "go on"]), b"")?;
     figure("the first turn, everything read and replayed", ms(first.wall()), "ms", None);
     figure("the same: peak resident", first.peak as f64 / 1024.0, "MiB", None);
-    let mut measured = |what: &str, args: &[&str], most: f64| -> Result<()> {
+    let measured = |what: &str, args: &[&str], most: f64| -> Result<()> {
         let mut cost = Cost::default();
         for _ in 0..ROUNDS {
             cost.add(&mut command(args), b"")?;

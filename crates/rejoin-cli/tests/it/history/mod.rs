@@ -2,6 +2,7 @@
 
 mod damage;
 mod edits;
+mod exports;
 mod heads;
 mod kept;
 mod labels;
