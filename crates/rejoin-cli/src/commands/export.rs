@@ -3,7 +3,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::Context;
 use rejoin::{ConversationView, Format, Redactor, Taken};
 
 use super::show;
@@ -15,19 +14,16 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let view = rejoin.view(&super::here()?, &args.conversation)?;
     let mut redactor = args.redact.then(|| Redactor::new(std::env::var("HOME").ok()));
-    match &args.to {
-        Some(file) => {
-            let mut out = io::BufWriter::new(create(file)?);
-            write(&view, args.format, redactor.as_mut(), &mut out)?;
-            out.flush().with_context(|| format!("cannot write {}", file.display()))?;
-        }
-        None => {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            let written = write(&view, args.format, redactor.as_mut(), &mut out);
-            if let Err(error) = written.and_then(|()| Ok(out.flush()?)) {
-                return if is_broken_pipe(&error) { Ok(exit::DONE) } else { Err(error) };
-            }
-        }
+    let target: Box<dyn Write> = match &args.to {
+        Some(file) => Box::new(create(file)?),
+        None => Box::new(io::stdout().lock()),
+    };
+    let mut out = io::BufWriter::new(target);
+    let written = write(&view, args.format, redactor.as_mut(), &mut out);
+    match written.and_then(|()| Ok(out.flush()?)) {
+        // Somebody who closed the pipe has seen enough.
+        Err(error) if is_broken_pipe(&error) => return Ok(exit::DONE),
+        written => written?,
     }
     if let Some(redactor) = redactor {
         let counts: Vec<String> =
