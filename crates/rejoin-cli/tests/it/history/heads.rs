@@ -107,7 +107,7 @@ fn a_tree_is_drawn_with_the_way_to_the_head_straight_down() {
     bench.rejoin(&["branch", "@", "--at", "1", "--name", "idea"]).done();
     bench.next("other").done();
     let drawn = bench.rejoin(&["show", "--tree"]).done();
-    let lines: Vec<&str> = drawn.stdout().lines().skip(1).map(|line| line.trim_end()).collect();
+    let lines: Vec<&str> = drawn.stdout().lines().skip(1).map(str::trim_end).collect();
     let shape: Vec<String> =
         lines.iter().map(|line| line.chars().take_while(|c| "│ ●○".contains(*c)).collect()).collect();
     assert_eq!(shape, ["● ", "│ ○ ", "│ ○ ", "● "], "{}", drawn.stdout());
