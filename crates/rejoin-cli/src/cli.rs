@@ -65,6 +65,10 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Check journals for damage, and repair what appending can repair
     Fsck(FsckArgs),
+    /// Print what a shell needs to complete commands, conversations and agents
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write all of them into a directory
+    Man(ManArgs),
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
     Demo(DemoArgs),
 }
@@ -398,6 +402,24 @@ pub(crate) struct FsckArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  source <(rejoin completions bash)                                 in ~/.bashrc
+  source <(rejoin completions zsh)                                  in ~/.zshrc
+  rejoin completions fish > ~/.config/fish/completions/rejoin.fish")]
+pub(crate) struct CompletionsArgs {
+    /// bash, zsh, fish, elvish or powershell
+    pub(crate) shell: String,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -3,12 +3,15 @@
 mod ask;
 mod cli;
 mod commands;
+mod complete;
 mod demo;
 mod dry_run;
 mod duration;
 mod exit;
 mod output;
 mod prompt;
+#[cfg(test)]
+mod reference;
 mod style;
 
 use std::process::ExitCode;
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
         Some("__openai-agent") => return exit::code(rejoin_openai::main()),
         _ => {}
     }
+    complete::answer_shell();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -59,4 +59,4 @@ pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
     Canceller, Check as GuardCheck, DryRun, Helper, SUPERVISE, TurnOutcome, Why, supervisor_main,
 };
-pub use view::{AgentReport, ConversationView, Summary};
+pub use view::{AgentReport, ConversationView, Summary, known_agents};

@@ -8,6 +8,7 @@ mod fsck;
 mod head;
 mod label;
 mod ls;
+mod manual;
 mod mv;
 mod remove;
 mod run;
@@ -40,6 +41,8 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Export(args) => export::export(&args),
         Command::Import(args) => export::import(&args),
         Command::Fsck(args) => fsck::fsck(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }
