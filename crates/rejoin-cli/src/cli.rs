@@ -1,5 +1,6 @@
 //! The one definition of all commands and flags.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,6 +53,7 @@ Examples:
   rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   git diff | rejoin run -c -f review.md -o stream-json
+  rejoin run -c --attach screenshot.png \"why is this button red?\"
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
@@ -92,6 +94,10 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 
+    /// Send a file along: an image, a PDF or a text, as far as the agent takes them (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
+
     /// How the outcome is printed
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub(crate) output: Output,
@@ -111,6 +117,11 @@ pub(crate) struct RunArgs {
     /// Run in this directory instead of the conversation's own
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+
+    /// Keep the agent's own sessions in this directory (pi, opencode, qwen, demo); remembered for the
+    /// conversation, an empty one is the agent's own place again
+    #[arg(long, value_name = "DIR", conflicts_with = "ephemeral")]
+    pub(crate) session_dir: Option<OsString>,
 
     /// Stop the turn after this long (90, 90s, 5m, 2h)
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use rejoin_agents::{Answer, Definition};
 use rejoin_core::plan::Wish;
 use rejoin_core::{Agent, ConversationId, Event, Permissions, Question, Scope};
-use rejoin_engine::{CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher};
+use rejoin_engine::{
+    CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher, read_attachments,
+};
 use rejoin_journal::load;
 
 use crate::config::suggestion;
@@ -21,6 +23,8 @@ pub struct TurnBuilder<'a> {
     wanted: Vec<Wanted>,
     checkpoint: Option<String>,
     prompt: String,
+    attach: Vec<PathBuf>,
+    session_dir: Option<PathBuf>,
     cwd: Option<PathBuf>,
     fresh: bool,
     ephemeral: bool,
@@ -55,6 +59,8 @@ impl<'a> TurnBuilder<'a> {
             wanted: Vec::new(),
             checkpoint: None,
             prompt: String::new(),
+            attach: Vec::new(),
+            session_dir: None,
             cwd: None,
             fresh: false,
             ephemeral: false,
@@ -105,6 +111,21 @@ impl<'a> TurnBuilder<'a> {
     /// The user's words.
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = prompt.into();
+        self
+    }
+
+    /// Sends a file along with this turn: an image, a PDF or a text, as far as the agent takes them.
+    /// It is read when the turn is run; the journal keeps its name, type, size and hash, not its bytes.
+    pub fn attach(mut self, file: impl Into<PathBuf>) -> Self {
+        self.attach.push(file.into());
+        self
+    }
+
+    /// The agent keeps its sessions in this directory, which must exist, from this turn of the
+    /// conversation on; an empty path goes back to the agent's own place. Refused for agents that
+    /// could not move them without their login.
+    pub fn session_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.session_dir = Some(dir.into());
         self
     }
 
@@ -279,6 +300,8 @@ impl<'a> TurnBuilder<'a> {
             target,
             checkpoint,
             prompt: self.prompt,
+            attachments: read_attachments(&self.attach)?,
+            session_dir: self.session_dir,
             cwd: self.cwd,
             wish,
             model: self.model,
@@ -304,6 +327,11 @@ impl<'a> TurnBuilder<'a> {
         }
         if self.fresh && self.ephemeral {
             return Err(Error::usage("a fresh session that is kept and an ephemeral one exclude each other"));
+        }
+        if self.session_dir.is_some() && self.ephemeral {
+            return Err(Error::usage(
+                "an ephemeral turn stores nothing: a directory for sessions is of no use to it",
+            ));
         }
         if self.checkpoint.is_some() && self.wanted.is_empty() {
             return Err(Error::usage("a checkpoint needs the conversation it is in: continue or resume one"));

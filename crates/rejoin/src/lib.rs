@@ -43,8 +43,8 @@ pub use home::Rejoin;
 pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::{
-    Agent, Choice, Content, ConversationId, ConversationInfo, Decision, Event, FailureClass, Gap, Kind,
-    Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, Scope,
+    Agent, Attachment, Choice, Content, ConversationId, ConversationInfo, Decision, Event, FailureClass, Gap,
+    Kind, Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, Scope,
     SessionId, Stream, Turn, TurnId, TurnState, Usage,
 };
 pub use rejoin_engine::text::printable;

@@ -84,6 +84,12 @@ fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> T
     if let Some(dir) = &args.cwd {
         turn = turn.cwd(dir);
     }
+    for file in &args.attach {
+        turn = turn.attach(file);
+    }
+    if let Some(dir) = &args.session_dir {
+        turn = turn.session_dir(dir);
+    }
     if let Some(limit) = args.timeout {
         turn = turn.timeout(limit);
     }
