@@ -88,7 +88,8 @@ pub trait Definition: Sync {
         _dir: &str,
     ) -> Result<(&'static str, String), Refusal> {
         Err(Refusal::Unsupported(format!(
-            "{} cannot keep its sessions in another directory without its login and settings; leave --session-dir out",
+            "{0} cannot keep its sessions in another directory without its login and settings: leave --session-dir out, or \
+             move all of it by a variable of its own in env of [agents.{0}]",
             self.agent()
         )))
     }
