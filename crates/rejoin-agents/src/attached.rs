@@ -118,14 +118,14 @@ pub fn check_kinds(agent: &dyn Definition, attachments: &[Attached]) -> Result<(
         .map(|other| other.agent().to_string())
         .collect();
     let others = if others.is_empty() {
-        "no agent does".to_owned()
+        "no agent takes such a file".to_owned()
     } else {
-        format!("these do: {}", others.join(", "))
+        format!("such a file can go to {}", others.join(", "))
     };
     let Attachment { name, media_type, .. } = &odd.about;
     Err(Refusal::Unsupported(format!(
-        "{} does not take {name} ({media_type}) as an attachment, but {taken}; {others}. An agent with tools can open a \
-         file that the prompt names",
+        "{name} ({media_type}) cannot be attached: {} takes {taken}; {others}; and an agent with tools can open a file \
+         that the prompt names",
         agent.agent()
     )))
 }

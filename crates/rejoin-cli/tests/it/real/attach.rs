@@ -73,7 +73,9 @@ fn files_reach_the_model(stage: &Stage, agent: &str, names: &[&str]) {
     assert_eq!(listed, names);
     assert_eq!(first.receipt()["bytes"], "look MARK-one".len());
 
-    paths.iter().for_each(|path| fs::remove_file(path).unwrap());
+    for path in paths {
+        fs::remove_file(path).unwrap();
+    }
     let left: Vec<_> = files_below(&stage.rejoin_home().join("agents"));
     assert!(
         left.iter().all(|file| !file.to_string_lossy().contains("attached-")),
@@ -160,9 +162,9 @@ mod codex {
                 stage,
                 "codex",
                 NOTES,
-                "codex does not take my notes.md (text/plain) as an attachment, but images",
+                "my notes.md (text/plain) cannot be attached: codex takes images;",
             );
-            refuses(stage, "codex", PAPER, "these do: claude, gemini, opencode");
+            refuses(stage, "codex", PAPER, "such a file can go to claude, gemini, opencode");
             files_reach_the_model(stage, "codex", &[PICTURE]);
         });
     }
@@ -244,7 +246,7 @@ mod pi {
     fn takes_images_and_text() {
         play(Who::Claude, |stage| {
             write(stage, &[PAPER]);
-            refuses(stage, "pi", PAPER, "pi does not take paper.pdf (application/pdf)");
+            refuses(stage, "pi", PAPER, "pi takes images, text;");
             files_reach_the_model(stage, "pi", &[PICTURE, NOTES]);
         });
     }
@@ -262,7 +264,7 @@ mod qwen {
     fn takes_images_and_text() {
         play(Who::Claude, |stage| {
             write(stage, &[PAPER]);
-            refuses(stage, "qwen", PAPER, "qwen does not take paper.pdf (application/pdf)");
+            refuses(stage, "qwen", PAPER, "qwen takes images, text;");
             files_reach_the_model(stage, "qwen", &[PICTURE, NOTES]);
         });
     }

@@ -115,7 +115,11 @@ fn what_cannot_be_attached_is_refused_before_anything_is_written() {
         (
             "blob.bin",
             2,
-            &["demo does not take blob.bin (application/octet-stream)", "images, PDF, text", "no agent does"],
+            &[
+                "blob.bin (application/octet-stream) cannot be",
+                "demo takes images, PDF, text",
+                "no agent takes",
+            ],
         ),
     ] {
         bench.first("look").with(&["--attach", file]).ends(code).tells(words);

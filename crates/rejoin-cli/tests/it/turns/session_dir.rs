@@ -1,15 +1,15 @@
 //! `--session-dir`: the agent's sessions in a directory of the user's choice.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::support::Bench;
 
-fn sessions(dir: &PathBuf) -> usize {
+fn sessions(dir: &Path) -> usize {
     fs::read_dir(dir).map_or(0, Iterator::count)
 }
 
-fn text(dir: &PathBuf) -> &str {
+fn text(dir: &Path) -> &str {
     dir.to_str().unwrap()
 }
 
