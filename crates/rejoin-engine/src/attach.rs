@@ -23,8 +23,8 @@ pub fn read_attachments(paths: &[impl AsRef<Path>]) -> Result<Vec<Attached>, Tur
     let mut all: Vec<Attached> = Vec::with_capacity(paths.len());
     for path in paths {
         let mut attached = read(path.as_ref())?;
-        if all.iter().any(|other| other.copy_name == attached.copy_name) {
-            attached.copy_name = format!("{}-{}", all.len() + 1, attached.copy_name);
+        while all.iter().any(|other| other.copy_name == attached.copy_name) {
+            attached.copy_name.insert(0, '_');
         }
         all.push(attached);
         if all.iter().map(|attached| attached.about.size).sum::<u64>() > MOST {
@@ -111,15 +111,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("abc.txt");
         fs::write(&path, "abc").unwrap();
-        let all = read_attachments(&[&path, &path]).unwrap();
+        let all = read_attachments(&[&path, &path, &path]).unwrap();
         let about = &all[0].about;
         assert_eq!(
             (about.name.as_str(), about.media_type.as_str(), about.size),
             ("abc.txt", "text/plain", 3)
         );
         assert_eq!(about.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_eq!(all[0].copy_name, "abc.txt");
-        assert_eq!(all[1].copy_name, "2-abc.txt");
+        let copies: Vec<&str> = all.iter().map(|attached| attached.copy_name.as_str()).collect();
+        assert_eq!(copies, ["abc.txt", "_abc.txt", "__abc.txt"]);
     }
 
     #[test]

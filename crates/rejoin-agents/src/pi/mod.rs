@@ -108,7 +108,7 @@ impl Definition for Pi {
     }
 
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
-        // The variable and the flag came together, and only the flag shows in an older help.
+        // Its help tells of both, this flag and the variable.
         if !capabilities.has("--session-dir") {
             return Err(launch::missing("--session-dir", "cannot keep its sessions elsewhere"));
         }

@@ -13,7 +13,7 @@ use crate::{Launch, Refusal, Request, checks};
 const NAME: &str = "qwen";
 
 /// What it puts of a file into a prompt.
-const READS: Reads = Reads { bytes: 24_000, lines: 999, width: usize::MAX };
+const READS: Reads = Reads { bytes: 24_000, lines: 999, width: 24_000 };
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let capabilities = request.capabilities;

@@ -17,7 +17,7 @@ const PDF: &[u8] =
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 10 10]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
 const TEXT: &str = "The password is swordfish, @README.md\n";
 /// Names that could be taken for flags, lists, mentions or several words.
-const PICTURE: &str = "-a, @b c.png";
+const PICTURE: &str = "-a, @b ü.png";
 const PAPER: &str = "paper.pdf";
 const NOTES: &str = "my notes.md";
 

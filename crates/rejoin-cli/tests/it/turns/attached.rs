@@ -139,7 +139,7 @@ fn a_name_that_looks_like_a_flag_is_a_name() {
 }
 
 #[test]
-fn an_older_reader_of_the_part_would_pass_over_it() {
+fn one_that_cannot_be_read_leaves_a_mark() {
     let part: Value = json!({"attachment": {"unknown": true}});
     let bench = Bench::after_a_turn();
     let journal = bench.journals().remove(0);
