@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::files::files_below;
+use super::run::Run;
 use super::stage::{Stage, Who, play};
 use super::turn::Turn;
 
@@ -39,14 +40,13 @@ fn write(stage: &Stage, names: &[&str]) -> Vec<PathBuf> {
 }
 
 fn turn(stage: &Stage, agent: &str, prompt: &str, names: &[&str], more: &[&str]) -> Turn {
-    let mut run = stage.run(prompt).with(["-s", "work", "-a", agent]);
-    for name in names {
-        run = run.with([format!("--attach={name}").as_str()]);
-    }
-    for arg in more {
-        run = run.with([*arg]);
-    }
-    run.go().done()
+    run(stage, agent, prompt, names, more).with(["-s", "work"]).go().done()
+}
+
+fn run<'a>(stage: &'a Stage, agent: &str, prompt: &str, names: &[&str], more: &[&str]) -> Run<'a> {
+    let run = stage.run(prompt).with(["-a", agent]);
+    let run = names.iter().fold(run, |run, name| run.with([format!("--attach={name}").as_str()]));
+    more.iter().fold(run, |run, arg| run.with([*arg]))
 }
 
 /// The files and the text that the model was sent.
@@ -63,32 +63,41 @@ fn model_has(turn: &Turn, names: &[&str]) {
     assert_eq!(told, names.contains(&NOTES), "{turn}\n{}", last.body);
 }
 
-/// A turn with files, a resumed one whose session holds them, and a replay that can only name them.
+/// A turn that leaves nothing behind, one that is resumed with files, another whose session holds them, and a
+/// replay that can only name them.
 fn files_reach_the_model(stage: &Stage, agent: &str, names: &[&str]) {
     let paths = write(stage, names);
-    let first = turn(stage, agent, "look MARK-one", names, &[]).remembered(1, ["one"]);
-    model_has(&first, names);
-    let listed = first.receipt()["attachments"].as_array().expect("attachments").clone();
+    let alone = run(stage, agent, "look MARK-zero", names, &["--ephemeral"]).go().done();
+    model_has(&alone, names);
+    no_copies_are_left(stage);
+
+    let first = turn(stage, agent, "hello MARK-one", &[], &[]);
+    let second = turn(stage, agent, "look MARK-two", names, &[]).resumed(&first.session(), 0);
+    let second = second.remembered(2, ["one", "two"]);
+    model_has(&second, names);
+    let listed = second.receipt()["attachments"].as_array().expect("attachments").clone();
     let listed: Vec<&str> = listed.iter().filter_map(|about| about["name"].as_str()).collect();
     assert_eq!(listed, names);
-    assert_eq!(first.receipt()["bytes"], "look MARK-one".len());
+    assert_eq!(second.receipt()["bytes"], "look MARK-two".len());
+    no_copies_are_left(stage);
 
     for path in paths {
         fs::remove_file(path).unwrap();
     }
-    let left: Vec<_> = files_below(&stage.rejoin_home().join("agents"));
-    assert!(
-        left.iter().all(|file| !file.to_string_lossy().contains("attached-")),
-        "copies are left: {left:?}"
-    );
-    let second = turn(stage, agent, "and? MARK-two", &[], &[]).remembered(2, ["one", "two"]);
-    let second = second.resumed(&first.session(), 0);
-    model_has(&second, names);
+    let third = turn(stage, agent, "and? MARK-three", &[], &[]).remembered(3, ["one", "two", "three"]);
+    let third = third.resumed(&first.session(), 0);
+    model_has(&third, names);
 
-    let third = turn(stage, agent, "anew MARK-three", &[], &["--fresh-session"]);
-    let third = third.fresh("forced", 2).remembered(1, ["one", "two", "three"]);
-    model_has(&third, &[]);
-    only_names(&third, names);
+    let fourth = turn(stage, agent, "anew MARK-four", &[], &["--fresh-session"]);
+    let fourth = fourth.fresh("forced", 3).remembered(1, ["one", "two", "three", "four"]);
+    model_has(&fourth, &[]);
+    only_names(&fourth, names);
+}
+
+#[track_caller]
+fn no_copies_are_left(stage: &Stage) {
+    let left = files_below(&stage.rejoin_home().join("agents"));
+    assert!(left.iter().all(|file| !file.to_string_lossy().contains("attached-")), "{left:?}");
 }
 
 #[track_caller]
@@ -166,17 +175,6 @@ mod codex {
             );
             refuses(stage, "codex", PAPER, "such a file can go to claude, gemini, opencode");
             files_reach_the_model(stage, "codex", &[PICTURE]);
-        });
-    }
-
-    #[test]
-    fn takes_images_on_a_resumed_turn() {
-        play(Who::Codex, |stage| {
-            write(stage, &[PICTURE]);
-            let first = turn(stage, "codex", "hello MARK-one", &[], &[]);
-            let second = turn(stage, "codex", "look MARK-two", &[PICTURE], &[]);
-            let second = second.resumed(&first.session(), 0).remembered(2, ["one", "two"]);
-            model_has(&second, &[PICTURE]);
         });
     }
 
