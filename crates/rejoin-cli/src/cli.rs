@@ -1,5 +1,6 @@
 //! The one definition of all commands and flags.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,6 +83,7 @@ Examples:
   rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   git diff | rejoin run -c -f review.md -o stream-json
+  rejoin run -c --attach screenshot.png \"why is this button red?\"
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 pub(crate) struct RunArgs {
     /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
@@ -105,7 +107,7 @@ pub(crate) struct RunArgs {
     pub(crate) checkpoint: Option<String>,
 
     /// Record nothing, neither here nor in the agent's own store
-    #[arg(long, conflicts_with = "fresh_session")]
+    #[arg(long, conflicts_with_all = ["fresh_session", "session_dir"])]
     pub(crate) ephemeral: bool,
 
     /// Take the prompt from a file (after the one given as argument); `-` is standard input
@@ -127,6 +129,10 @@ pub(crate) struct HowArgs {
     /// the first one installed]
     #[arg(short, long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+
+    /// Send a file along: an image, a PDF or a text, as far as the agent takes them (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
 
     /// Start a new session of the agent and tell it the history
     #[arg(long)]
@@ -151,6 +157,11 @@ pub(crate) struct HowArgs {
     /// Run in this directory instead of the conversation's own
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+
+    /// Keep the agent's own sessions in this directory (pi, opencode, qwen, demo); remembered for the
+    /// conversation, an empty one is the agent's own place again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session_dir: Option<OsString>,
 
     /// Stop the turn after this long (90, 90s, 5m, 2h)
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]

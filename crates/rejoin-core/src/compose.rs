@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::plan::Missed;
-use crate::{Agent, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
+use crate::{Agent, Attachment, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
 
 /// A turn whose text the agent must be told.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +59,7 @@ pub struct Composed {
     pin: Option<Pin>,
     prompt: String,
     history: Vec<Told>,
+    withheld: Vec<Attachment>,
     lossy: bool,
 }
 
@@ -89,6 +90,11 @@ impl Composed {
         &self.history
     }
 
+    /// Files of the turns that are told: named, but not sent again, for nobody kept their bytes.
+    pub fn withheld(&self) -> &[Attachment] {
+        &self.withheld
+    }
+
     /// Bytes that go to the agent: the prompt, and the history where it goes as messages.
     pub fn bytes(&self) -> usize {
         self.prompt.len() + self.history.iter().map(said).sum::<usize>()
@@ -116,6 +122,7 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
             pin,
             prompt: wording.prompt.to_owned(),
             history: Vec::new(),
+            withheld: Vec::new(),
             lossy: false,
         };
     }
@@ -174,7 +181,8 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
         }
         let _ = write!(out, "\n<message-{fence}>\n{}\n</message-{fence}>\n", wording.prompt);
     }
-    Composed { decision, pin, prompt: out, history: Vec::new(), lossy }
+    let withheld = attachments(&wording.told);
+    Composed { decision, pin, prompt: out, history: Vec::new(), withheld, lossy }
 }
 
 /// Composes for an agent that takes the history as messages of their own: the prompt is the user's
@@ -187,6 +195,7 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
         Plan::Fresh { .. } => None,
     };
     let mut lossy = wording.told.len() < told.len() || wording.told.iter().any(|told| told.shortened);
+    let withheld = attachments(&wording.told);
     let mut room = wording.budget;
     let mut history: Vec<Told> = Vec::new();
     for told in wording.told.into_iter().rev() {
@@ -199,7 +208,18 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
         history.push(told);
     }
     history.reverse();
-    Composed { decision, pin, prompt: wording.prompt.to_owned(), history, lossy }
+    Composed { decision, pin, prompt: wording.prompt.to_owned(), history, withheld, lossy }
+}
+
+/// What stands for a file where a turn is told again.
+pub fn mention(attachment: &Attachment, maybe_known: bool) -> String {
+    let now = if maybe_known { "not sent again" } else { "not available to you" };
+    format!("[attachment {attachment}: {now}]")
+}
+
+fn attachments(told: &[Told]) -> Vec<Attachment> {
+    let messages = told.iter().flat_map(|told| &told.messages);
+    messages.flat_map(Message::attachments).cloned().collect()
 }
 
 /// Bytes of what was said and done in a turn.
@@ -280,6 +300,16 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
                     let failed = if function_response.response.error { " failed=\"yes\"" } else { "" };
                     let output = function_response.response.output.clone();
                     blocks.push(Block::new("tool-result", failed.to_owned(), output));
+                }
+                Part::Attachment { attachment } => {
+                    let words = mention(attachment, maybe_known);
+                    // One block with the words it came with: they are shortened, but not left out.
+                    match blocks.last_mut() {
+                        Some(block) if block.tag == speaker => {
+                            *block = Block::new(speaker, String::new(), format!("{}\n{words}", block.body));
+                        }
+                        _ => blocks.push(Block::new(speaker, String::new(), words)),
+                    }
                 }
                 Part::Text { .. } => {}
                 Part::Other(_) => {

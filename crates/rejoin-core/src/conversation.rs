@@ -22,6 +22,8 @@ pub struct Conversation {
     pub tree: Tree,
     /// The model the user named last, per agent.
     pub models: BTreeMap<Agent, String>,
+    /// The directory for sessions the user named last, per agent; empty for the agent's own.
+    pub session_dirs: BTreeMap<Agent, String>,
     /// All pins, the most recently touched last.
     pub pins: Vec<Pin>,
     /// Records of a newer version, passed over.
@@ -77,6 +79,9 @@ impl Conversation {
             System::Intent(intent) => {
                 if let Some(model) = intent.model {
                     self.models.insert(intent.agent.clone(), model);
+                }
+                if let Some(dir) = intent.session_dir {
+                    self.session_dirs.insert(intent.agent.clone(), dir);
                 }
                 self.set_agent(turn, intent.agent);
                 if let Some(pin) = intent.pin {

@@ -29,6 +29,10 @@ pub(crate) struct Scene {
     pub(crate) slice: Slice,
     /// The directory of the turn.
     pub(crate) dir: PathBuf,
+    /// Environment additions: the user's, and where the agent keeps its sessions.
+    pub(crate) env: BTreeMap<String, String>,
+    /// The directory for sessions that was named for this turn, as it is written down.
+    pub(crate) session_dir: Option<String>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) runtime: Runtime,
     pub(crate) permissions: Permissions,
@@ -78,7 +82,22 @@ impl Scene {
             let turns: Vec<&Turn> = path.iter().filter_map(|turn| conversation.tree.turn(*turn)).collect();
             Tree::slice(&turns, info.scope, &agent.agent())
         };
-        let store = engine.agent_store(agent, &order.setup.env);
+        let session_dir = order.session_dir.as_deref().map(session_dir).transpose()?;
+        let remembered = || conversation.session_dirs.get(&agent.agent());
+        let mut env = order.setup.env.clone();
+        if let Some(dir) = session_dir.as_ref().or_else(remembered).filter(|dir| !dir.is_empty())
+            && order.wish != Wish::Ephemeral
+        {
+            if !Path::new(dir).is_dir() {
+                return Err(TurnError::NotFound(format!(
+                    "the directory {dir}, where {} keeps its sessions of this conversation, is gone; name another one with --session-dir (an empty one is the agent's own), and the history is replayed",
+                    agent.agent()
+                )));
+            }
+            let (name, value) = agent.session_dir(&installation.capabilities, dir)?;
+            env.insert(name.to_owned(), value);
+        }
+        let store = engine.agent_store(agent, &env);
         let runtime = Runtime {
             product: installation.product(),
             can_resume: installation.capabilities.resume,
@@ -97,6 +116,8 @@ impl Scene {
             hang_on,
             slice,
             dir,
+            env,
+            session_dir,
             store,
             runtime,
             warnings,
@@ -319,6 +340,17 @@ fn real_dir(dir: &Path) -> Result<PathBuf, TurnError> {
     } else {
         Err(TurnError::Usage(format!("{} is not a directory", real.display())))
     }
+}
+
+/// A directory for sessions as it is written down: its real path, or nothing for the agent's own.
+fn session_dir(dir: &Path) -> Result<String, TurnError> {
+    if dir.as_os_str().is_empty() {
+        return Ok(String::new());
+    }
+    let real = dir.canonicalize().ok().filter(|real| real.is_dir()).ok_or_else(|| {
+        TurnError::NotFound(format!("{} is no directory for sessions; make it first", dir.display()))
+    })?;
+    text(&real)
 }
 
 fn text(path: &Path) -> Result<String, TurnError> {

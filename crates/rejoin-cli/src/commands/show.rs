@@ -74,6 +74,9 @@ fn paragraph(
                 for line in rejoin::printable(&message.text()).lines() {
                     let _ = writeln!(out, "> {line}");
                 }
+                for attachment in message.attachments() {
+                    let _ = writeln!(out, "> + {}", style::attachment(attachment));
+                }
             }
             _ => parts(&message, out),
         }
@@ -96,7 +99,7 @@ fn parts(message: &Message, out: &mut String) {
                 let mark = if output.error { "✗" } else { "↳" };
                 let _ = writeln!(out, "  {mark} {}", style::one_line(&output.output, 90));
             }
-            Part::Text { .. } | Part::Other(_) => {}
+            Part::Text { .. } | Part::Attachment { .. } | Part::Other(_) => {}
         }
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use rejoin_core::compose::{Composed, Told, Wording, compose};
-use rejoin_core::{Agent, Kind, Message, MessageId, Outcome, Part, Plan, Reason, Slice, TurnId, TurnState};
+use rejoin_core::{
+    Agent, Attachment, Kind, Message, MessageId, Outcome, Part, Plan, Reason, Slice, TurnId, TurnState,
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -142,6 +144,35 @@ fn a_part_that_cannot_be_quoted_leaves_a_mark() {
     assert!(composed.lossy());
 }
 
+fn picture() -> Part {
+    let attachment = Attachment {
+        name: "diagram.png".into(),
+        media_type: "image/png".into(),
+        size: 68,
+        sha256: "ab12".into(),
+    };
+    Part::Attachment { attachment }
+}
+
+#[test]
+fn a_file_of_an_earlier_turn_is_named_and_listed() {
+    let mut told = asked(0, "what is this?", "a house");
+    told.messages[0].parts.push(picture());
+    let composed = replayed(vec![told], "next", plenty());
+    let said = "what is this?\n[attachment diagram.png, image/png, 68 bytes, sha256 ab12: not available to you]\n</user-";
+    assert!(composed.prompt().contains(said), "{}", composed.prompt());
+    assert_eq!(composed.withheld().len(), 1);
+    assert!(!composed.lossy(), "nothing of the text is missing");
+}
+
+#[test]
+fn a_file_is_still_named_when_the_turn_is_shortened() {
+    let mut told = asked(0, "look", &"long ".repeat(5000));
+    told.messages[0].parts.push(picture());
+    let composed = replayed(vec![told], "next", 600);
+    assert!(composed.prompt().contains("[attachment diagram.png, "), "{}", composed.prompt());
+}
+
 #[test]
 fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
     let mut world = World::new();
@@ -219,7 +250,7 @@ fn part_size(part: &Part) -> usize {
         Part::Text { text, .. } => text.len(),
         Part::Call { function_call } => function_call.args.to_string().len(),
         Part::Response { function_response } => function_response.response.output.len(),
-        Part::Other(_) => 0,
+        Part::Attachment { .. } | Part::Other(_) => 0,
     }
 }
 

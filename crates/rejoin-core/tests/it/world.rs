@@ -271,6 +271,7 @@ impl World {
             run,
             plan: running.sent.composed.decision().clone(),
             model: None,
+            session_dir: None,
             bytes: running.sent.composed.prompt().len(),
             pin: running.pin.clone(),
         };
@@ -355,6 +356,7 @@ impl World {
             model: None,
             outcome,
             bytes: running.sent.composed.prompt().len(),
+            attachments: Vec::new(),
             lossy: false,
             usage: None,
             cost: None,

@@ -59,6 +59,9 @@ fn section(view: &ConversationView<'_>, turn: &Turn, number: usize) -> Result<St
                     let output = &function_response.response;
                     folded(&mut out, if output.error { "failed" } else { "result" }, &output.output)
                 }
+                Part::Attachment { attachment } => {
+                    writeln!(out, "<div class=\"note\">attached: {}</div>", escaped(&attachment.to_string()))
+                }
                 Part::Other(other) => folded(&mut out, "something else", &other.to_string()),
             };
         }

@@ -54,6 +54,9 @@ fn paragraph(message: &Message, out: &mut String) {
                 let what = if output.error { "failed" } else { "result" };
                 folded(what, "", &output.output, out);
             }
+            Part::Attachment { attachment } => {
+                let _ = writeln!(out, "_attached: {attachment}_\n");
+            }
             Part::Text { .. } => {}
             Part::Other(other) => folded("something else", "json", &other.to_string(), out),
         }

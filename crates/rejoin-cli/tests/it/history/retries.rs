@@ -53,3 +53,12 @@ fn a_retry_can_be_looked_at_first_and_needs_a_turn() {
     bench.rejoin(&["retry", "@"]).ends(4).tells(&["before the first turn"]);
     bench.rejoin(&["retry", "nonsense"]).ends(4);
 }
+
+#[test]
+fn files_that_were_sent_along_must_be_given_again() {
+    let bench = Bench::new();
+    let file = bench.file("notes.txt", "remember the milk");
+    bench.first("read it MARK-a").with(&["--attach", file.to_str().unwrap()]).done();
+    bench.rejoin(&["retry", "@"]).ends(2).tells(&["notes.txt", "--attach"]);
+    bench.rejoin(&["retry", "@", "--attach", file.to_str().unwrap()]).done();
+}
