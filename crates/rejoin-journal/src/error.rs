@@ -77,7 +77,7 @@ pub enum JournalError {
     },
     /// A conversation of this id is here, and the other one is not its continuation.
     #[error(
-        "conversation {id} is here already and has gone another way than the one to be imported; export one of them under another id, or remove it (`rejoin rm`)"
+        "conversation {id} is here already and has gone another way than the one to be imported; remove that one first (`rejoin rm`), or import into another REJOIN_HOME"
     )]
     Differs {
         /// Which.

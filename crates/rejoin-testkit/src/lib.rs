@@ -5,6 +5,7 @@
 
 #![allow(clippy::missing_panics_doc, reason = "these helpers are assertions: they panic to fail the test")]
 
+pub mod fuzz;
 mod guard;
 mod lab;
 mod model;

@@ -180,6 +180,21 @@ pub(crate) fn suggestion(wrong: &str, words: impl Iterator<Item = String>) -> St
 mod tests {
     use super::*;
 
+    /// Whatever a file says, reading it ends with a configuration or one line that says where and what.
+    #[test]
+    fn fuzz() {
+        let corpus =
+            rejoin_testkit::fuzz::corpus(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/config"));
+        rejoin_testkit::fuzz::fuzz(corpus, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            for error in
+                [parse::<Config>(&text).err(), parse::<ProjectConfig>(&text).err()].into_iter().flatten()
+            {
+                assert!(!error.is_empty() && !error.contains('\n'), "{error:?}");
+            }
+        });
+    }
+
     #[test]
     fn a_mistyped_key_is_an_error_with_its_place_and_a_suggestion() {
         let text = "agent = \"claude\"\n\n[agents.claude]\nmodle = \"opus\"\n";

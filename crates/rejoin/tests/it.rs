@@ -345,3 +345,19 @@ fn the_examples_run() {
         }
     }
 }
+
+/// Whatever a bundle says, it is taken in whole or not at all.
+#[test]
+fn fuzz_bundles() {
+    let place = Place::with(Config::default(), Helper::Thread);
+    let corpus = rejoin_testkit::fuzz::corpus(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/bundle"));
+    let file = place.dir.path().join("bundle");
+    rejoin_testkit::fuzz::fuzz(corpus, |bytes| {
+        std::fs::write(&file, bytes).unwrap();
+        if let Ok(imported) = place.rejoin.import(&file, None) {
+            let here = place.rejoin.view(&place.project(), &imported.id.to_string()).unwrap();
+            here.remove().unwrap();
+        }
+        assert_eq!(place.rejoin.ids(None).unwrap(), []);
+    });
+}

@@ -4,6 +4,7 @@
 
 mod bench;
 mod caller_env;
+mod fuzz;
 mod install;
 mod loopback;
 mod rooms;
@@ -22,7 +23,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: [Command; 3] = [
+const COMMANDS: [Command; 4] = [
     Command {
         name: "test",
         usage: "test [-- FILTER…]",
@@ -32,8 +33,14 @@ const COMMANDS: [Command; 3] = [
     Command {
         name: "bench",
         usage: "bench [NAME…]",
-        help: "what rejoin costs: overhead, stream, real, conversation",
+        help: "what rejoin costs: overhead, stream, real, conversation, long",
         run: bench::run,
+    },
+    Command {
+        name: "fuzz",
+        usage: "fuzz [SECONDS]",
+        help: "feed every reader of foreign bytes for longer (60 s each)",
+        run: fuzz::run,
     },
     Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
 ];

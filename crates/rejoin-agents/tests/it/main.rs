@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod cuts;
 mod demo;
+mod fuzz;
 mod garbage;
 mod gemini;
 mod gemini_home;

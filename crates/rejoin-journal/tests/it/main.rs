@@ -10,6 +10,7 @@ mod documented;
 mod find;
 mod folds;
 mod full_disk;
+mod fuzz;
 mod home;
 mod locks;
 mod merge;

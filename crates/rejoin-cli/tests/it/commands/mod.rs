@@ -1,6 +1,7 @@
 //! The rules of the command, one by one.
 
 mod agents;
+mod completions;
 mod config;
 mod conversations;
 mod dry_run;
