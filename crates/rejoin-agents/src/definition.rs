@@ -230,12 +230,17 @@ impl Launch {
 /// Finds a session in what a command printed.
 pub type FindSession = Box<dyn Fn(&str) -> Option<SessionId> + Send>;
 
-/// A second command that tells which session a run made.
-pub struct Lookup {
-    /// Its arguments; environment and directory are those of the run.
-    pub args: Vec<OsString>,
-    /// Finds the session in what it prints.
-    pub find: FindSession,
+/// How to find out which session a run made.
+pub enum Lookup {
+    /// By a second command.
+    Ask {
+        /// Its arguments; environment and directory are those of the run.
+        args: Vec<OsString>,
+        /// Finds the session in what it prints.
+        find: FindSession,
+    },
+    /// In the agent's store.
+    Look(Box<dyn Fn() -> Option<SessionId> + Send>),
 }
 
 /// Why a run cannot be launched as asked.

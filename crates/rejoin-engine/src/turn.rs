@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Instant;
 
+use rejoin_agents::Lookup;
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
@@ -318,11 +319,15 @@ impl Turn<'_> {
         let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
             .map_err(TurnError::system("cannot watch the agent"))?;
         tidy(got.session.as_ref());
-        if let (None, None, false, Some(lookup)) = (&got.session, &asked, ephemeral, lookup) {
-            // The agent did not name its session: ask it which one it was.
-            let answer = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env }
-                .ask(&lookup.args, order.agent.foreign_env());
-            got.session = (lookup.find)(&answer.stdout);
+        if let (None, Some(lookup), Verdict::Ended(_)) = (&got.session, lookup, &verdict) {
+            // The agent did not name its session: find out which one it was.
+            got.session = match lookup {
+                Lookup::Look(look) => look(),
+                Lookup::Ask { args, find } => {
+                    let ask = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env };
+                    find(&ask.ask(&args, order.agent.foreign_env()).stdout)
+                }
+            };
             got.stored = got.session.is_some();
         }
         Ok((verdict, got))

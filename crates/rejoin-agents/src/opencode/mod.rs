@@ -3,6 +3,7 @@
 mod config;
 mod driver;
 mod failure;
+mod files;
 mod id;
 mod jsonc;
 mod launch;

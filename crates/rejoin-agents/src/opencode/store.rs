@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{SessionId, Witness};
 
+use super::files;
 use super::sqlite::{Database, Entries};
 use crate::Found;
 
@@ -35,7 +36,7 @@ pub(super) fn find(store: &Path, session: &SessionId) -> Found {
 fn look(store: &Path, session: &SessionId) -> io::Result<Found> {
     let databases = databases(store)?;
     if databases.is_empty() {
-        let messages = store.join("storage").join("message").join(session.as_str());
+        let messages = files::messages(store, session.as_str());
         let any = fs::read_dir(&messages).is_ok_and(|mut entries| entries.next().is_some());
         return Ok(if any { Found::At(messages) } else { Found::Nowhere });
     }

@@ -11,3 +11,4 @@ mod refused;
 mod replay;
 mod retired;
 mod settings;
+mod unnamed;
