@@ -76,7 +76,7 @@ impl Ready {
             dir: &scene.dir,
             store: scene.store.as_deref(),
             env: &|name| engine.variable(&order.setup.env, name),
-            own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
+            own_dir: &engine.own_dir(agent),
             can_ask,
             total_before,
             ids: Box::new(new_id),

@@ -19,6 +19,7 @@ use crate::probe::Ask;
 use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, LOSSY, Ready};
 use crate::scene::{Scene, environment};
+use crate::scratch::{self, Scratch};
 use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
@@ -280,7 +281,8 @@ impl Turn<'_> {
             dir: &scene.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
         };
-        let _scratch = ready.launch.scratch.clone().map(Scratch);
+        scratch::sweep(&self.engine.own_dir(order.agent));
+        let _scratch = ready.launch.scratch.clone().map(Scratch::make).transpose()?;
         write_own_files(&ready.launch.files)?;
         let tidy = |session: Option<&SessionId>| {
             if let (Some(session), Some(store)) = (session, &scene.store) {
@@ -403,21 +405,6 @@ impl Turn<'_> {
         let text = got.answer.text;
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
-    }
-}
-
-/// A directory that goes when the run is over, however it ended.
-struct Scratch(std::path::PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Something the agent left running may still write there: what comes back is taken again.
-        for _ in 0..3 {
-            match std::fs::remove_dir_all(&self.0) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {}
-                _ => return,
-            }
-        }
     }
 }
 

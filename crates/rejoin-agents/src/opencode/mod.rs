@@ -26,20 +26,6 @@ pub(crate) struct OpenCode;
 /// Since then its database may lie in memory.
 const MEMORY_SINCE: [u64; 3] = [1, 3, 0];
 
-/// What it leaves in the environment of the commands it runs.
-const OWN_MARKERS: [&str; 3] = ["AGENT", "OPENCODE", "OPENCODE_PID"];
-
-const FOREIGN: [&str; nesting::MARKERS.len() + OWN_MARKERS.len()] = {
-    let mut all = [""; nesting::MARKERS.len() + OWN_MARKERS.len()];
-    let mut at = 0;
-    while at < all.len() {
-        let shared = nesting::MARKERS.len();
-        all[at] = if at < shared { nesting::MARKERS[at] } else { OWN_MARKERS[at - shared] };
-        at += 1;
-    }
-    all
-};
-
 fn agent() -> Agent {
     Agent::named("opencode")
 }
@@ -92,7 +78,7 @@ impl Definition for OpenCode {
     }
 
     fn foreign_env(&self) -> &'static [&'static str] {
-        &FOREIGN
+        nesting::MARKERS
     }
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
