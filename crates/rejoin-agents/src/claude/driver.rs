@@ -175,7 +175,7 @@ impl ClaudeDriver {
             if self.run.chat {
                 out.push(interrupt_request());
             }
-            self.end(Outcome::failed(FailureClass::Launch, text), out);
+            self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
     }
 

@@ -8,6 +8,7 @@ use super::failure;
 use super::wire::{Item, Wire};
 use crate::driver::{diagnostic, ended_saying};
 use crate::session_id::is_lower_case_uuid;
+use crate::words::before_it_began;
 use crate::{Driver, Exit, IdSource, Line, Step, truncated};
 
 /// How far the turn has come.
@@ -237,7 +238,10 @@ impl CodexDriver {
         let refused = self.phase != Phase::Begun && exit.code.is_some_and(|code| code != 0);
         let words = failure::last_words(exit.stderr);
         if let Some(words) = words.filter(|_| refused) {
-            return Outcome::failed(failure::classify(words, FailureClass::Launch), failure::readable(words));
+            return Outcome::failed(
+                failure::classify(words, before_it_began(words)),
+                failure::readable(words),
+            );
         }
         let class = if refused { FailureClass::Launch } else { FailureClass::NoResult };
         let retry = Some(self.last_retry.as_str()).filter(|retry| !retry.is_empty());

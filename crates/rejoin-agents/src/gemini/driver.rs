@@ -257,7 +257,7 @@ impl Driver for GeminiDriver {
                 "Gemini does not keep to the level asked for with --permissions, so it was stopped before it began: {}",
                 text.trim()
             );
-            return self.end(Outcome::failed(FailureClass::Launch, text), out);
+            return self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
         if let Some((class, words)) = failure::retry(&text) {
             out.push(Step::Emit(Event::Warning { code: "retry".into(), text: words.clone() }));

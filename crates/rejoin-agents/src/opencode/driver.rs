@@ -10,6 +10,7 @@ use super::failure::{self, Failure};
 use super::id::is_session;
 use super::wire::{Part, Wire};
 use crate::driver::{diagnostic, ended_saying};
+use crate::words::before_it_began;
 use crate::{Driver, Exit, IdSource, Line, Step, truncated};
 
 pub(super) struct OpenCodeDriver {
@@ -213,12 +214,12 @@ impl OpenCodeDriver {
                 "OpenCode stopped because nobody could be asked for leave to use {refused}: allow it in its \
                  configuration, or choose a level with --permissions"
             );
-            return Outcome::failed(FailureClass::Other, words);
+            return Outcome::failed(FailureClass::Setup, words);
         }
         let words = failure::last_words(exit.stderr);
         if self.session.is_empty() && exit.code.is_some_and(|code| code != 0) {
             let words = words.map_or_else(|| ended_saying("OpenCode", exit, None), str::to_owned);
-            return Outcome::failed(failure::by_words(&words, FailureClass::Launch), words);
+            return Outcome::failed(failure::by_words(&words, before_it_began(&words)), words);
         }
         Outcome::failed(FailureClass::NoResult, ended_saying("OpenCode", exit, words))
     }
@@ -253,7 +254,7 @@ impl Driver for OpenCodeDriver {
             self.refused = Some(what);
         } else if self.run.profile.as_deref().is_some_and(|profile| failure::fell_back(&text, profile)) {
             let words = "OpenCode does not keep the permissions it was given; the turn was stopped";
-            self.end(Outcome::failed(FailureClass::Launch, words), out);
+            self.end(Outcome::failed(FailureClass::Setup, words), out);
         }
     }
 

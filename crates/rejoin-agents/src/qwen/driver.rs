@@ -11,6 +11,7 @@ use super::wire::{Block, Message, StreamEvent, Wire, output};
 use crate::driver::{diagnostic, ended_saying};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
+use crate::words::before_it_began;
 use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
 
 /// Lines that are known and say nothing about the turn.
@@ -143,7 +144,7 @@ impl QwenDriver {
             let text = format!(
                 "{excess}, although the turn was limited with --permissions; it was stopped before it began"
             );
-            self.end(Outcome::failed(FailureClass::Launch, text), out);
+            self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
     }
 
@@ -302,8 +303,12 @@ impl QwenDriver {
             return Outcome::failed(class, failure::readable(&words));
         }
         let failed = exit.code.is_some_and(|code| code != 0);
-        let otherwise = if failed && !begun { FailureClass::Launch } else { FailureClass::NoResult };
         let words = failure::last_words(exit.stderr);
+        let otherwise = if failed && !begun {
+            words.map_or(FailureClass::Launch, before_it_began)
+        } else {
+            FailureClass::NoResult
+        };
         let told = words.filter(|_| failed);
         let class = told.map_or(otherwise, |words| failure::classify(words, otherwise));
         Outcome::failed(class, ended_saying("Qwen", exit, words))

@@ -123,7 +123,7 @@ fn a_profile_that_is_not_there_stops_the_turn() {
     driver.on_stderr(Line::whole(b"!  agent \"mine\" not found. Falling back to default agent"), &mut steps);
     assert!(steps.is_empty());
     driver.on_stderr(Line::whole(line.as_bytes()), &mut steps);
-    let class = FailureClass::Launch;
+    let class = FailureClass::Setup;
     assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: seen, .. })) if *seen == class));
 }
 

@@ -52,6 +52,7 @@ mod questions;
 mod resume;
 mod run;
 mod running;
+mod setup;
 mod stage;
 mod together;
 mod tools;
