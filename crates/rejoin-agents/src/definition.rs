@@ -85,6 +85,11 @@ pub trait Definition: Sync {
         &[]
     }
 
+    /// Where its login would be, as far as that can be seen from outside.
+    fn login(&self, _env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        None
+    }
+
     /// What is known to go wrong with an installation that is set up like this one.
     fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
         Vec::new()
@@ -94,6 +99,17 @@ pub trait Definition: Sync {
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
         None
     }
+}
+
+/// Where a login would be. Only its presence is looked at, never what it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Login {
+    /// Variables that hold one.
+    pub variables: &'static [&'static str],
+    /// Files that hold one, unless they are empty.
+    pub files: Vec<PathBuf>,
+    /// How to log in.
+    pub how: &'static str,
 }
 
 /// Something that goes wrong with some installations.

@@ -14,11 +14,13 @@ mod embedded;
 mod extra_args;
 mod gemini;
 mod help;
+mod jsonc;
 mod loose;
 mod nesting;
 mod openai;
 mod opencode;
 mod pi;
+mod provider_keys;
 mod qwen;
 mod registry;
 mod session_id;
@@ -28,8 +30,8 @@ mod truncated;
 mod words;
 
 pub use definition::{
-    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Lookup, ProbeAnswer, Refusal,
-    Request,
+    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Login, Lookup, ProbeAnswer,
+    Refusal, Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

@@ -12,19 +12,25 @@ use super::files;
 use super::sqlite::{Database, Entries};
 use crate::Found;
 
+/// A variable that is not empty.
+fn set(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
+    env(name).filter(|value| !value.is_empty())
+}
+
+/// The directory of its own data.
+pub(super) fn data(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let data = set(env, "XDG_DATA_HOME").map(PathBuf::from);
+    let data = data.or_else(|| set(env, "HOME").map(|home| Path::new(&home).join(".local/share")));
+    data.map(|data| data.join("opencode"))
+}
+
 /// The database it was told to use, else the directory its own lies in.
 pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let data = || {
-        let data = set("XDG_DATA_HOME").map(PathBuf::from);
-        let data = data.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
-        data.map(|data| data.join("opencode"))
-    };
-    match set("OPENCODE_DB") {
+    match set(env, "OPENCODE_DB") {
         Some(memory) if memory == ":memory:" => None,
         Some(database) if Path::new(&database).is_absolute() => Some(database.into()),
-        Some(database) => data().map(|data| data.join(database)),
-        None => data(),
+        Some(database) => data(env).map(|data| data.join(database)),
+        None => data(env),
     }
 }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod config;
 mod conversations;
+mod doctor;
 mod dry_run;
 mod help;
 mod names;

@@ -35,6 +35,7 @@ macro_rules! played_by {
 mod agents;
 mod bare;
 mod directories;
+mod doctor;
 mod ephemeral;
 mod failures;
 mod files;

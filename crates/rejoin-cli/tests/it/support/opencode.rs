@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 /// What OpenCode 1.0.61 says of itself and does, as far as rejoin looks: it keeps sessions in plain files and cannot
 /// list them. Its events are recorded ones without the session's id. Every run leaves its arguments in `$HOME/runs`.
 const SCRIPT: &str = r#"#!/bin/sh
+PATH=$PATH:/usr/bin:/bin
 case "$1 $2" in
   "--version ") echo 1.0.61; exit ;;
   "run --help") cat "$0.run.txt"; exit ;;
