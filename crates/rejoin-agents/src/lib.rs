@@ -4,6 +4,7 @@
 //! An agent's file knows neither how a process is run nor that there is a journal. Adding an agent
 //! is one new file and one line in [`registry`].
 
+mod blocks;
 mod checks;
 mod claude;
 mod codex;

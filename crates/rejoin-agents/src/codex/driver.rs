@@ -6,10 +6,10 @@ use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
 
 use super::failure;
 use super::wire::{Item, Wire};
-use crate::driver::{diagnostic, ended_saying};
+use crate::driver::{ended_saying, read_line};
 use crate::session_id::is_lower_case_uuid;
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step, truncated};
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 /// How far the turn has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -259,11 +259,7 @@ impl Driver for CodexDriver {
         if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {

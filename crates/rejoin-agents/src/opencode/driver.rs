@@ -9,9 +9,9 @@ use rejoin_core::{Event, FailureClass, MessageId, Outcome, Usage};
 use super::failure::{self, Failure};
 use super::id::is_session;
 use super::wire::{Part, Wire};
-use crate::driver::{diagnostic, ended_saying};
+use crate::driver::{ended_saying, read_line};
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step, truncated};
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 pub(super) struct OpenCodeDriver {
     run: Run,
@@ -235,11 +235,7 @@ impl Driver for OpenCodeDriver {
         if self.over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_stderr(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
