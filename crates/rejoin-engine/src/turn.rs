@@ -373,6 +373,7 @@ impl Turn<'_> {
         // resumed, and fail, for ever.
         let meant = planned.as_ref().filter(|_| receipt.outcome != Outcome::Completed);
         let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
+        let asked = planned.is_some();
         let pin = session.filter(|_| !self.ephemeral()).map(|session| {
             let known = planned.filter(|pin| pin.session == session);
             let pin = known.unwrap_or_else(|| {
@@ -383,7 +384,8 @@ impl Turn<'_> {
         });
         let should_have = !self.ephemeral() && self.scene.runtime.can_resume;
         if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {
-            let text = "the agent did not name its session: the next turn replays the history".to_owned();
+            let then = if asked { "tells it this one again" } else { "replays the history" };
+            let text = format!("the agent did not name its session: the next turn {then}");
             desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
             got.warnings.push(text);
         }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::launch::missing;
-
 use crate::{Capabilities, Refusal, jsonc};
 
 /// Files of the user's that matter to a turn and hold no login.

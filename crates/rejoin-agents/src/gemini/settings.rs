@@ -42,7 +42,7 @@ fn of_the_system(system: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Optio
     named.or_else(|| Some(system.join("settings.json")).filter(|file| file.exists()))
 }
 
-/// Whether Gemini cleans up when the user runs it, and whose settings say so.
+/// Whether Gemini cleans up when the user runs it.
 fn in_force(theirs: Option<&Path>, user: Option<&Path>) -> bool {
     // What the system's settings say goes; where they say nothing, the user's own do.
     let says = |file: Option<&Path>| file.and_then(jsonc::file).and_then(|settings| cleans(&settings));
