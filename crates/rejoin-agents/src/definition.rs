@@ -104,6 +104,11 @@ pub trait Definition: Sync {
         &[]
     }
 
+    /// Where its login would be, as far as that can be seen from outside.
+    fn login(&self, _env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        None
+    }
+
     /// What is known to go wrong with an installation that is set up like this one.
     fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
         Vec::new()
@@ -113,6 +118,17 @@ pub trait Definition: Sync {
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
         None
     }
+}
+
+/// Where a login would be. Only its presence is looked at, never what it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Login {
+    /// Variables that hold one.
+    pub variables: &'static [&'static str],
+    /// Files that hold one, unless they are empty.
+    pub files: Vec<PathBuf>,
+    /// How to log in.
+    pub how: &'static str,
 }
 
 /// Something that goes wrong with some installations.
@@ -256,12 +272,17 @@ impl Launch {
 /// Finds a session in what a command printed.
 pub type FindSession = Box<dyn Fn(&str) -> Option<SessionId> + Send>;
 
-/// A second command that tells which session a run made.
-pub struct Lookup {
-    /// Its arguments; environment and directory are those of the run.
-    pub args: Vec<OsString>,
-    /// Finds the session in what it prints.
-    pub find: FindSession,
+/// How to find out which session a run made.
+pub enum Lookup {
+    /// By a second command.
+    Ask {
+        /// Its arguments; environment and directory are those of the run.
+        args: Vec<OsString>,
+        /// Finds the session in what it prints.
+        find: FindSession,
+    },
+    /// In the agent's store.
+    Look(Box<dyn Fn() -> Option<SessionId> + Send>),
 }
 
 /// Why a run cannot be launched as asked.

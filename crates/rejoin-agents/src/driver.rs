@@ -1,5 +1,7 @@
 use rejoin_core::{Event, MessageId, Outcome, Stream, Usage};
 
+use crate::{surrogates, truncated};
+
 /// Reads what an agent prints and says what it means. A state machine without I/O: tests feed it
 /// recordings, the engine feeds it a live process.
 pub trait Driver: Send {
@@ -80,6 +82,20 @@ pub enum Answer {
 
 /// Where ids of new messages come from.
 pub type IdSource = Box<dyn FnMut() -> MessageId + Send>;
+
+/// Reads a line of JSON by `read`, which says whether it was understood, or `None` if it is no such
+/// line; what is not understood is kept.
+pub(crate) fn read_line(
+    line: Line<'_>,
+    out: &mut Vec<Step>,
+    mut read: impl FnMut(&str, &mut Vec<Step>) -> Option<bool>,
+) {
+    let text = truncated::text(line);
+    let read = read(&text, out).or_else(|| read(&surrogates::mended(&text)?, out));
+    if read != Some(true) {
+        out.push(diagnostic(line));
+    }
+}
 
 /// A line that is no event: kept, cut at a few KiB, counted.
 pub(crate) fn diagnostic(line: Line<'_>) -> Step {

@@ -4,9 +4,9 @@ use rejoin_core::{Agent, Choice, Event, FailureClass, MessageId, Outcome, Questi
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::driver::{diagnostic, ended_early, json_line};
+use crate::driver::{ended_early, json_line, read_line};
 use crate::loose::{Number, Text};
-use crate::{Answer, Driver, Exit, IdSource, Line, Step, truncated};
+use crate::{Answer, Driver, Exit, IdSource, Line, Step};
 
 /// What a program says when it does not know a session, with [`NO_SESSION_CODE`].
 const NO_SESSION: &str = ": no session";
@@ -194,11 +194,7 @@ impl Driver for EmbeddedDriver {
             return;
         }
         self.phase = Phase::Begun;
-        let text = truncated::text(line);
-        let known = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
-        if !known {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {

@@ -5,6 +5,7 @@
 //! is one new file and one line in [`registry`].
 
 mod attached;
+mod blocks;
 mod checks;
 mod claude;
 mod codex;
@@ -15,11 +16,13 @@ mod embedded;
 mod extra_args;
 mod gemini;
 mod help;
+mod jsonc;
 mod loose;
 mod nesting;
 mod openai;
 mod opencode;
 mod pi;
+mod provider_keys;
 mod qwen;
 mod registry;
 mod session_id;
@@ -30,8 +33,8 @@ mod words;
 
 pub use attached::{Attached, Media, check_kinds};
 pub use definition::{
-    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Lookup, ProbeAnswer, Refusal,
-    Request,
+    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Login, Lookup, ProbeAnswer,
+    Refusal, Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
 pub use registry::{find, registry};

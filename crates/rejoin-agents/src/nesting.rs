@@ -36,6 +36,8 @@ pub(crate) const MARKERS: &[&str] = &[
     "CODEX_THREAD_ID",
     "CODEX_TOOL_CALL_ID",
     "GEMINI_CLI",
+    "OPENCODE",
+    "OPENCODE_PID",
     "PI_CODING_AGENT",
     "PI_SESSION_FILE",
     "PI_SESSION_ID",

@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Show which agents are installed and what they can do
     Agents(AgentsArgs),
-    /// Check every installed agent: version, flags, store, known hazards
+    /// Check every installed agent: version, shape, flags, login, store, known hazards
     Doctor(DoctorArgs),
     /// List the conversations of this project, newest first
     Ls(LsArgs),

@@ -67,8 +67,11 @@ pub enum FailureClass {
     Busy,
     /// The agent ended without saying how the turn ended.
     NoResult,
-    /// The agent could not be started or refused its arguments.
+    /// The agent could not be started, or ended before it began.
     Launch,
+    /// The agent is not set up for this: a directory it does not trust, leave it could not get, an
+    /// argument it does not know. No session is to blame.
+    Setup,
     /// An older or newer agent said something we have no word for.
     #[serde(other)]
     Other,
@@ -95,12 +98,13 @@ impl FailureClass {
             Self::Busy => "the session is in use",
             Self::NoResult => "the agent ended without a result",
             Self::Launch => "the agent could not be started",
+            Self::Setup => "the agent is not set up for this",
             Self::Other => "the agent failed",
         }
     }
 
     /// Two equal ones in a row on one session retire it. Failures of the world around it
-    /// (login, quota, rate limit, server, network, busy) never count.
+    /// (login, quota, rate limit, server, network, busy, set-up) never count.
     pub const fn lasting(self) -> bool {
         matches!(self, Self::InvalidRequest | Self::NoResult | Self::Launch | Self::Other)
     }

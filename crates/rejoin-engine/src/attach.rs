@@ -1,17 +1,16 @@
 //! Files that go along with a prompt: read once, checked, hashed.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rejoin_agents::Attached;
 use rejoin_journal::private;
 use sha2::{Digest, Sha256};
 
-use crate::TurnError;
 use crate::scribe::new_id;
+use crate::{TurnError, scratch};
 
 /// The largest file that can be attached: more than any model takes.
 const LARGEST: u64 = 10 << 20;
@@ -69,42 +68,23 @@ fn read(path: &Path) -> Result<Attached, TurnError> {
     Ok(Attached::new(&name, bytes, hash))
 }
 
-/// How the names of directories with copies begin.
-const COPIES: &str = "attached-";
-/// No turn lasts so long: copies that are older belong to one that was killed.
-const OLD: Duration = Duration::from_hours(7 * 24);
-
 /// A new directory for copies of attachments, below an agent's own; it need not exist yet.
 pub(crate) fn place_for_copies(own_dir: &Path) -> PathBuf {
-    own_dir.join(format!("{COPIES}{}", new_id()))
+    own_dir.join(format!("{}{}", scratch::ATTACHED, new_id()))
 }
 
 /// Puts copies of attachments there, for an agent that reads them itself.
 pub(crate) fn write_copies(dir: &Path, attachments: &[Attached]) -> Result<(), TurnError> {
-    sweep(dir.parent().unwrap_or(dir));
-    private::create_dir(dir)?;
     for attached in attachments {
         private::write_atomically(&dir.join(&attached.copy_name), &attached.bytes)?;
     }
     Ok(())
 }
 
-/// Removes the copies of turns that were killed.
-fn sweep(own_dir: &Path) {
-    let Ok(entries) = fs::read_dir(own_dir) else { return };
-    for entry in entries.flatten() {
-        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
-        let ours = entry.file_name().to_string_lossy().starts_with(COPIES);
-        if ours && age.is_some_and(|age| age > OLD) {
-            // What stays is tried again at the next chance.
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_is_read_once_and_hashed() {
@@ -120,20 +100,6 @@ mod tests {
         assert_eq!(about.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         let copies: Vec<&str> = all.iter().map(|attached| attached.copy_name.as_str()).collect();
         assert_eq!(copies, ["abc.txt", "_abc.txt", "__abc.txt"]);
-    }
-
-    #[test]
-    fn copies_of_turns_that_were_killed_are_removed_some_day() {
-        let own = tempfile::tempdir().unwrap();
-        let old = own.path().join("attached-1");
-        fs::create_dir(&old).unwrap();
-        let long_ago = std::time::SystemTime::now() - OLD * 2;
-        File::open(&old).unwrap().set_modified(long_ago).unwrap();
-        let place = place_for_copies(own.path());
-        write_copies(&place, &[Attached::new("a.txt", b"x".to_vec(), String::new())]).unwrap();
-        assert!(!old.exists() && place.join("a.txt").exists());
-        write_copies(&place_for_copies(own.path()), &[]).unwrap();
-        assert!(place.exists(), "another turn may be using it");
     }
 
     #[test]

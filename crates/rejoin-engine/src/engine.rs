@@ -56,6 +56,11 @@ impl Engine {
         agent.store(&|name| self.variable(env, name))
     }
 
+    /// A directory of rejoin's own for an agent's files; it need not exist.
+    pub(crate) fn own_dir(&self, agent: &dyn Definition) -> PathBuf {
+        self.home.root().join("agents").join(agent.agent().as_str())
+    }
+
     /// A variable of the environment an agent will run in; `env` is what is added to ours.
     pub(crate) fn variable(&self, env: &BTreeMap<String, String>, name: &str) -> Option<OsString> {
         match (env.get(name), name) {

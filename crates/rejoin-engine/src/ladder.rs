@@ -71,10 +71,10 @@ impl Pump<'_> {
                 self.climb(next);
             }
         } else if let Some(over) = self.over {
-            if over.elapsed() >= limits.exit {
+            if self.exit_limit().is_some_and(|(since, limit)| since.elapsed() >= limit) {
                 let words = format!(
                     "the agent had not exited {} s after its turn ended and was stopped",
-                    limits.exit.as_secs()
+                    over.elapsed().as_secs()
                 );
                 self.got.warnings.push(words.clone());
                 self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
@@ -93,6 +93,15 @@ impl Pump<'_> {
         self.around.limits.idle.filter(|_| self.open_tools.is_empty() && self.open_questions.is_empty())
     }
 
+    /// Since when, and how long, the agent may run on after its turn ended.
+    fn exit_limit(&self) -> Option<(Instant, Duration)> {
+        let limits = self.around.limits;
+        match self.over? {
+            _ if self.compacting => limits.idle.map(|idle| (self.alive, idle)),
+            over => Some((over, limits.exit)),
+        }
+    }
+
     /// How long nothing may happen before the clock must be looked at again.
     pub(crate) fn patience(&self) -> Duration {
         if self.desk.is_full() {
@@ -106,7 +115,7 @@ impl Pump<'_> {
         let turn = limits.turn.map(|limit| left(self.around.started, limit));
         let idle = self.idle_limit().map(|limit| left(self.alive, limit));
         let ladder = self.stopping.as_ref().map(|(_, since, _)| left(*since, limits.grace));
-        let exit = self.over.map(|over| left(over, limits.exit));
+        let exit = self.exit_limit().map(|(since, limit)| left(since, limit));
         let next = [turn, idle, ladder, exit].into_iter().flatten().min();
         next.unwrap_or(Duration::from_mins(1)) + Duration::from_millis(1)
     }

@@ -28,6 +28,7 @@ mod pump;
 mod queue;
 mod ready;
 mod scene;
+mod scratch;
 mod scribe;
 mod settle;
 mod supervisor;

@@ -66,6 +66,8 @@ pub(crate) struct Pump<'a> {
     pub(crate) exited: Option<(Instant, Option<i32>, Option<i32>)>,
     /// When the turn ended.
     pub(crate) over: Option<Instant>,
+    /// After that the agent began to shorten its memory, for which it asks its model.
+    pub(crate) compacting: bool,
 }
 
 /// Runs one launched agent to its end and cleans up behind it.
@@ -100,6 +102,7 @@ pub(crate) fn pump(
         alive: Instant::now(),
         exited: None,
         over: None,
+        compacting: false,
     };
     pump.driver.start(&mut pump.steps);
     pump.act();
@@ -259,7 +262,10 @@ impl Pump<'_> {
                 Step::Rejected(words) => self.conclude(Verdict::Rejected(words)),
                 Step::Ended(outcome) => {
                     // It does not run as it was told to: not a moment longer.
-                    if matches!(outcome, Outcome::Failed { class: FailureClass::Launch, .. }) {
+                    if matches!(
+                        outcome,
+                        Outcome::Failed { class: FailureClass::Launch | FailureClass::Setup, .. }
+                    ) {
                         self.stop(Rung::Killed, Verdict::Ended(outcome.clone()));
                     }
                     self.conclude(Verdict::Ended(outcome));
@@ -338,6 +344,7 @@ impl Pump<'_> {
                     self.got.warnings.push(text.clone());
                 }
             }
+            Event::Compaction { .. } => self.compacting = self.over.is_some(),
             Event::Diagnostic { stream: Stream::Stdout, .. } => self.got.diagnostics += 1,
             _ => {}
         }

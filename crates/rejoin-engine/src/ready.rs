@@ -67,7 +67,7 @@ impl Ready {
             None
         };
         let extra_args: Vec<String> = order.setup.args.iter().chain(&order.extra_args).cloned().collect();
-        let own_dir = engine.home.root().join("agents").join(agent.agent().as_str());
+        let own_dir = engine.own_dir(agent);
         let copies = place_for_copies(&own_dir);
         let launch = agent.launch(Request {
             composed: &composed,

@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Instant;
 
+use rejoin_agents::Lookup;
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
@@ -19,6 +20,7 @@ use crate::probe::Ask;
 use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
 use crate::scene::{Scene, environment};
+use crate::scratch::{self, Scratch};
 use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
@@ -284,9 +286,10 @@ impl Turn<'_> {
             dir: &scene.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
         };
-        let _scratch = ready.launch.scratch.clone().map(Scratch);
+        scratch::sweep(&self.engine.own_dir(order.agent));
+        let _scratch = ready.launch.scratch.clone().map(Scratch::make).transpose()?;
         write_own_files(&ready.launch.files)?;
-        let _copies = ready.copies.clone().map(Scratch);
+        let _copies = ready.copies.clone().map(Scratch::make).transpose()?;
         if let Some(dir) = &ready.copies {
             write_copies(dir, &order.attachments)?;
         }
@@ -327,11 +330,15 @@ impl Turn<'_> {
         let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
             .map_err(TurnError::system("cannot watch the agent"))?;
         tidy(got.session.as_ref());
-        if let (None, None, false, Some(lookup)) = (&got.session, &asked, ephemeral, lookup) {
-            // The agent did not name its session: ask it which one it was.
-            let answer = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env }
-                .ask(&lookup.args, order.agent.foreign_env());
-            got.session = (lookup.find)(&answer.stdout);
+        if let (None, Some(lookup), Verdict::Ended(_)) = (&got.session, lookup, &verdict) {
+            // The agent did not name its session: find out which one it was.
+            got.session = match lookup {
+                Lookup::Look(look) => look(),
+                Lookup::Ask { args, find } => {
+                    let ask = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env };
+                    find(&ask.ask(&args, order.agent.foreign_env()).stdout)
+                }
+            };
             got.stored = got.session.is_some();
         }
         Ok((verdict, got))
@@ -378,6 +385,7 @@ impl Turn<'_> {
         // resumed, and fail, for ever.
         let meant = planned.as_ref().filter(|_| receipt.outcome != Outcome::Completed);
         let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
+        let asked = planned.is_some();
         let pin = session.filter(|_| !self.ephemeral()).map(|session| {
             let known = planned.filter(|pin| pin.session == session);
             let pin = known.unwrap_or_else(|| {
@@ -388,7 +396,8 @@ impl Turn<'_> {
         });
         let should_have = !self.ephemeral() && self.scene.runtime.can_resume;
         if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {
-            let text = "the agent did not name its session: the next turn replays the history".to_owned();
+            let then = if asked { "tells it this one again" } else { "replays the history" };
+            let text = format!("the agent did not name its session: the next turn {then}");
             desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
             got.warnings.push(text);
         }
@@ -410,21 +419,6 @@ impl Turn<'_> {
         let text = got.answer.text;
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
-    }
-}
-
-/// A directory that goes when the run is over, however it ended.
-struct Scratch(std::path::PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Something the agent left running may still write there: what comes back is taken again.
-        for _ in 0..3 {
-            match std::fs::remove_dir_all(&self.0) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {}
-                _ => return,
-            }
-        }
     }
 }
 

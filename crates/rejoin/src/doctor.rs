@@ -1,9 +1,10 @@
 //! A check-up of the agents on this machine: what is there, what is missing, what it means.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use rejoin_agents::Definition;
-use rejoin_core::Agent;
+use rejoin_agents::{Definition, Login};
+use rejoin_core::{Agent, Event, Outcome, Stream};
 use rejoin_engine::Installation;
 use serde::Serialize;
 
@@ -72,10 +73,14 @@ impl Rejoin {
             }
             let Some(installation) = self.engine.find_agent(agent, &setup) else { continue };
             let mut checks = vec![version(agent, &installation)];
+            checks.extend(shape(agent, &installation));
             checks.extend(flags(agent, &installation));
+            let env = |name: &str| setup.env.get(name).map(Into::into).or_else(|| std::env::var_os(name));
+            let key = setup.endpoint.as_ref().and_then(|endpoint| endpoint.key_env.as_deref());
+            checks.extend(agent.login(&env).map(|login| login_check(&login, &env)));
+            checks.extend(key.map(|key| key_check(key, &env)));
             let store = self.engine.agent_store(agent, &setup.env);
             checks.extend(store.as_deref().map(store_check));
-            let env = |name: &str| setup.env.get(name).map(Into::into).or_else(|| std::env::var_os(name));
             checks.extend(agent.hazards(&env, store.as_deref()).into_iter().map(|hazard| Check {
                 name: "hazard",
                 finding: Finding::Note,
@@ -83,50 +88,71 @@ impl Rejoin {
                 next: hazard.next,
             }));
             if turn {
-                checks.push(self.two_turns(&agent.agent()));
+                checks.extend(self.two_turns(&agent.agent()));
             }
             checkups.push(Checkup { agent: agent.agent(), title: agent.title(), checks });
         }
         checkups
     }
 
-    /// Two turns in a conversation of their own: the word told in the first must come back.
-    fn two_turns(&self, agent: &Agent) -> Check {
-        let check = |finding, text: String, next: &str| Check {
-            name: "memory",
-            finding,
-            text,
-            next: next.to_owned(),
+    /// Two turns in a conversation of their own: the word told in the first must come back, and
+    /// every line must be understood.
+    fn two_turns(&self, agent: &Agent) -> Vec<Check> {
+        let mut odd = Vec::new();
+        let memory = match self.try_two_turns(agent, &mut odd) {
+            Ok(text) => Check::fine("memory", text),
+            Err(text) => Check {
+                name: "memory",
+                finding: Finding::Broken,
+                text,
+                next: format!("run it by hand: rejoin run -a {agent}, then rejoin run -c"),
+            },
         };
-        match self.try_two_turns(agent) {
-            Ok(text) => check(Finding::Fine, text, ""),
-            Err(text) => check(Finding::Broken, text, "run it by hand: rejoin run -a, then rejoin run -c"),
-        }
+        let shape = match odd.first() {
+            None => Check::fine("shape", "every line it printed was understood".into()),
+            Some(line) => Check {
+                name: "shape",
+                finding: Finding::Note,
+                text: format!("{} of its lines were not understood, the first: {line}", odd.len()),
+                next: "the turn counts all the same; tell rejoin's makers which version this is".into(),
+            },
+        };
+        vec![memory, shape]
     }
 
-    fn try_two_turns(&self, agent: &Agent) -> Result<String, String> {
+    fn try_two_turns(&self, agent: &Agent, odd: &mut Vec<String>) -> Result<String, String> {
         let place = std::env::temp_dir().join(format!("rejoin-doctor-{}", std::process::id()));
         std::fs::create_dir_all(&place)
             .map_err(|error| format!("cannot make {}: {error}", place.display()))?;
-        let outcome = self.remember(agent, &place).map_err(|error| error.to_string());
+        let outcome = self.remember(agent, &place, odd).map_err(|error| error.to_string());
         let _ = std::fs::remove_dir_all(&place);
         outcome?
     }
 
-    fn remember(&self, agent: &Agent, place: &Path) -> Result<Result<String, String>, Error> {
+    fn remember(
+        &self,
+        agent: &Agent,
+        place: &Path,
+        odd: &mut Vec<String>,
+    ) -> Result<Result<String, String>, Error> {
         let word = format!("MARK-{:x}", std::process::id());
         let first = format!("Remember this word: {word}. Do nothing else and answer with one word.");
         let name = format!("doctor {agent} {word}");
-        let turn = |prompt: &str| {
-            self.project(place).agent(agent.clone()).conversation(name.as_str()).prompt(prompt).run(|_| {})
+        let mut turn = |prompt: &str| {
+            let turn = self.project(place).agent(agent.clone()).conversation(name.as_str()).prompt(prompt);
+            turn.run(|event| {
+                if let Event::Diagnostic { stream: Stream::Stdout, text } = event {
+                    odd.push(text.clone());
+                }
+            })
         };
         let one = turn(&first)?;
-        if *one.outcome() != rejoin_core::Outcome::Completed {
-            return Ok(Err(format!("the first turn did not complete: {:?}", one.outcome())));
+        if let Some(why) = unfinished(one.outcome()) {
+            return Ok(Err(format!("the first turn {why}")));
         }
         let two = turn("Which word did I ask you to remember? Answer with that word alone.")?;
-        if *two.outcome() != rejoin_core::Outcome::Completed {
-            return Ok(Err(format!("the second turn did not complete: {:?}", two.outcome())));
+        if let Some(why) = unfinished(two.outcome()) {
+            return Ok(Err(format!("the second turn {why}")));
         }
         let how =
             if two.receipt().plan.resumes() { "resumed its own session" } else { "was told the history" };
@@ -135,6 +161,22 @@ impl Rejoin {
         } else {
             Err(format!("the second turn {how} but did not remember: {:?}", two.text()))
         })
+    }
+}
+
+impl Check {
+    fn fine(name: &'static str, text: String) -> Self {
+        Self { name, finding: Finding::Fine, text, next: String::new() }
+    }
+}
+
+/// How a turn ended that was not done.
+fn unfinished(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Completed => None,
+        Outcome::Failed { class, message } => Some(format!("failed ({}): {message}", class.words())),
+        Outcome::Timeout { message } => Some(format!("was stopped: {message}")),
+        Outcome::Cancelled => Some("was cancelled".into()),
     }
 }
 
@@ -151,6 +193,55 @@ fn version(agent: &dyn Definition, installation: &Installation) -> Check {
     Check { name: "version", finding, text, next: next.to_owned() }
 }
 
+/// Whether its help is the one that rejoin knows: other programs have these names, too.
+fn shape(agent: &dyn Definition, installation: &Installation) -> Option<Check> {
+    if agent.probes().is_empty() {
+        return None;
+    }
+    let product = &installation.capabilities.product;
+    if !product.is_empty() {
+        return Some(Check::fine("shape", format!("it says that it is {product}")));
+    }
+    Some(Check {
+        name: "shape",
+        finding: Finding::Broken,
+        text: format!("its help is not one of {} that rejoin knows", agent.title()),
+        next: format!("see what {} is; install: {}", installation.path.display(), agent.install_hint()),
+    })
+}
+
+/// Whether a login is there. Whether it is still good only a turn can tell.
+fn login_check(login: &Login, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
+    // What is there but empty holds nothing.
+    const EMPTY: u64 = 3;
+    let variable = login.variables.iter().find(|name| env(name).is_some_and(|value| !value.is_empty()));
+    let file = login.files.iter().find(|file| file.metadata().is_ok_and(|meta| meta.len() > EMPTY));
+    match (variable, file) {
+        (Some(variable), _) => Check::fine("login", format!("{variable} is set")),
+        (None, Some(file)) => Check::fine("login", format!("{} is there", file.display())),
+        (None, None) => Check {
+            name: "login",
+            finding: Finding::Note,
+            text: "no login was found where it usually is; one in a keychain or in the agent's own settings is not seen"
+                .into(),
+            next: format!("if turns fail: {}", login.how),
+        },
+    }
+}
+
+/// Whether the key of an endpoint is there.
+fn key_check(variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
+    if env(variable).is_some_and(|value| !value.is_empty()) {
+        return Check::fine("login", format!("{variable} is set"));
+    }
+    Check {
+        name: "login",
+        finding: Finding::Broken,
+        text: format!("{variable}, which is to hold the key, is not set"),
+        next: format!("set {variable}, or take key_env out of the configuration if there is no key"),
+    }
+}
+
 fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
     let wanted = agent.wanted_flags();
     let missing: Vec<_> = wanted.iter().filter(|(flag, _)| !installation.capabilities.has(flag)).collect();
@@ -159,7 +250,7 @@ fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
             0 => return Vec::new(),
             count => format!("all {count} flags it is used with are in its help"),
         };
-        return vec![Check { name: "flags", finding: Finding::Fine, text, next: String::new() }];
+        return vec![Check::fine("flags", text)];
     }
     let check = |(flag, lost): &&(&str, &str)| Check {
         name: "flags",
@@ -172,13 +263,23 @@ fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
 
 fn store_check(store: &Path) -> Check {
     let shown = store.display();
-    let (finding, text) = match std::fs::read_dir(store) {
-        Ok(_) => (Finding::Fine, format!("sessions in {shown}")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            (Finding::Fine, format!("no session yet ({shown} is made with the first one)"))
-        }
-        Err(error) => (Finding::Broken, format!("{shown} cannot be read: {error}")),
+    let read = if store.is_file() {
+        std::fs::File::open(store).map(drop)
+    } else {
+        std::fs::read_dir(store).map(drop)
     };
-    let next = if finding == Finding::Broken { "correct its permissions".to_owned() } else { String::new() };
-    Check { name: "store", finding, text, next }
+    match read {
+        Ok(()) => Check::fine("store", format!("sessions in {shown}")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Check::fine("store", format!("no session yet ({shown} is made with the first one)"))
+        }
+        Err(error) => Check {
+            name: "store",
+            finding: Finding::Broken,
+            text: format!(
+                "{shown} cannot be read: {error}; a lost session is noticed only when the agent says so"
+            ),
+            next: "correct its permissions".into(),
+        },
+    }
 }

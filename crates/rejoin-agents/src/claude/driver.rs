@@ -9,11 +9,12 @@ use super::failure;
 use super::limit::Limit;
 use super::messages::Messages;
 use super::questions::Questions;
-use super::wire::{Block, Message, StreamEvent, Wire, output};
-use crate::driver::{diagnostic, ended_early, json_line};
+use super::wire::{Message, Wire};
+use crate::blocks::{Block, StreamEvent};
+use crate::driver::{ended_early, json_line, read_line};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
-use crate::{Answer, Driver, Exit, IdSource, Line, Step, surrogates, truncated};
+use crate::{Answer, Driver, Exit, IdSource, Line, Step};
 
 /// Lines that are known and say nothing about the turn.
 const QUIET_LINES: &[&str] = &[
@@ -175,7 +176,7 @@ impl ClaudeDriver {
             if self.run.chat {
                 out.push(interrupt_request());
             }
-            self.end(Outcome::failed(FailureClass::Launch, text), out);
+            self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
     }
 
@@ -267,11 +268,11 @@ impl ClaudeDriver {
         };
         let mut carrier = None;
         for block in blocks.into_iter().filter(|block| block.kind.as_str() == "tool_result") {
-            let id = block.tool_use_id.into_string();
+            let id = block.tool_use_id.as_str().to_owned();
             // A cut line has lost its parent, which stands at the end.
             let parent = parent.map(str::to_owned).or_else(|| self.inside.get(&id).cloned());
             let message = *carrier.get_or_insert_with(|| self.messages.another());
-            let (output, error) = (output(block.content), block.is_error.is_set());
+            let (error, output) = (block.is_error.is_set(), block.output());
             out.push(Step::Emit(Event::ToolResult { message, id, output, error, parent }));
         }
     }
@@ -339,15 +340,7 @@ impl Driver for ClaudeDriver {
         if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = match serde_json::from_str(&text) {
-            Ok(wire) => self.event(wire, out),
-            Err(_) => surrogates::mended(&text)
-                .is_some_and(|text| serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out))),
-        };
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {

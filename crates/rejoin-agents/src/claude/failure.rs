@@ -2,7 +2,7 @@
 
 use rejoin_core::FailureClass;
 
-use crate::words::says;
+use crate::words::{before_it_began, says};
 
 /// Its refusals to resume: the session is not in this store, or the id is none.
 const REJECTIONS: &[&str] = &[
@@ -94,7 +94,7 @@ pub(super) fn classify(subtype: &str, status: Option<u16>, words: &str) -> Failu
 
 /// What kind of failure it is when Claude ends before it begins, with nothing but words.
 pub(super) fn classify_words(words: &str) -> FailureClass {
-    if says(words, LOGIN) { FailureClass::Login } else { FailureClass::Launch }
+    if says(words, LOGIN) { FailureClass::Login } else { before_it_began(words) }
 }
 
 #[cfg(test)]

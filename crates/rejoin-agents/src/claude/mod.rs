@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{
+    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    jsonc, nesting,
+};
 
 /// Claude Code.
 pub(crate) struct Claude;
@@ -103,6 +106,35 @@ impl Definition for Claude {
 
     fn takes(&self, media: Media) -> bool {
         media != Media::Other
+    }
+
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        Some(Login {
+            variables: &[
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_AUTH_TOKEN",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "CLAUDE_CODE_USE_BEDROCK",
+                "CLAUDE_CODE_USE_FOUNDRY",
+                "CLAUDE_CODE_USE_VERTEX",
+            ],
+            files: self.store(env).iter().map(|store| store.join(".credentials.json")).collect(),
+            how: "run claude once and log in with /login, or set ANTHROPIC_API_KEY",
+        })
+    }
+
+    /// It deletes what is older than its settings say.
+    fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, store: Option<&Path>) -> Vec<Hazard> {
+        const USUAL: u64 = 30;
+        let Some(file) = store.map(|store| store.join("settings.json")) else { return Vec::new() };
+        let settings = jsonc::file(&file);
+        let days = settings.and_then(|settings| settings.get("cleanupPeriodDays")?.as_u64());
+        let soon = days.filter(|days| *days < USUAL);
+        let hazard = |days| Hazard {
+            what: format!("Claude deletes sessions after {days} days; rejoin then replays the history"),
+            next: format!("raise \"cleanupPeriodDays\" in {}", file.display()),
+        };
+        soon.map(hazard).into_iter().collect()
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -6,6 +6,7 @@ use rejoin_core::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::blocks::{Block, StreamEvent};
 use crate::loose::{Flag, List, Number, Object, Text, TextOr, Texts};
 
 /// One line; which fields are filled depends on its type.
@@ -56,55 +57,6 @@ pub(super) struct Message<'a> {
     pub(super) id: Text<'a>,
     pub(super) model: Text<'a>,
     pub(super) content: TextOr<'a, Block<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Block<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) text: Text<'a>,
-    pub(super) thinking: Text<'a>,
-    pub(super) id: Text<'a>,
-    pub(super) name: Text<'a>,
-    pub(super) input: Value,
-    pub(super) tool_use_id: Text<'a>,
-    pub(super) content: TextOr<'a, Inner<'a>>,
-    pub(super) is_error: Flag,
-}
-
-/// A block inside the output of a tool.
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Inner<'a> {
-    #[serde(rename = "type")]
-    kind: Text<'a>,
-    text: Text<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct StreamEvent<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) message: Object<Started<'a>>,
-    pub(super) content_block: Object<Inner<'a>>,
-    pub(super) delta: Object<Delta<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Started<'a> {
-    pub(super) id: Text<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Delta<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) text: Text<'a>,
-    pub(super) thinking: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -189,26 +141,5 @@ impl Wire<'_> {
     pub(super) fn words(&self) -> String {
         let errors: Vec<&str> = self.errors.0.iter().filter_map(Text::filled).collect();
         if errors.is_empty() { self.result.as_str().to_owned() } else { errors.join("\n") }
-    }
-}
-
-impl Inner<'_> {
-    pub(super) fn is_text(&self) -> bool {
-        self.kind.as_str() == "text"
-    }
-}
-
-/// The output of a tool as text; what is no text is named.
-pub(super) fn output(content: TextOr<'_, Inner<'_>>) -> String {
-    match content {
-        TextOr::Text(text) => text.into_owned(),
-        TextOr::Neither => String::new(),
-        TextOr::Blocks(blocks) => {
-            let texts = blocks.into_iter().map(|block| match block.kind.as_str() {
-                "text" => block.text.into_string(),
-                kind => format!("[{kind}]"),
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
     }
 }

@@ -6,9 +6,10 @@ use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
 
 use super::failure;
 use super::wire::{Item, Wire};
-use crate::driver::{diagnostic, ended_saying};
+use crate::driver::{ended_saying, read_line};
 use crate::session_id::is_lower_case_uuid;
-use crate::{Driver, Exit, IdSource, Line, Step, truncated};
+use crate::words::before_it_began;
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 /// How far the turn has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -237,7 +238,10 @@ impl CodexDriver {
         let refused = self.phase != Phase::Begun && exit.code.is_some_and(|code| code != 0);
         let words = failure::last_words(exit.stderr);
         if let Some(words) = words.filter(|_| refused) {
-            return Outcome::failed(failure::classify(words, FailureClass::Launch), failure::readable(words));
+            return Outcome::failed(
+                failure::classify(words, before_it_began(words)),
+                failure::readable(words),
+            );
         }
         let class = if refused { FailureClass::Launch } else { FailureClass::NoResult };
         let retry = Some(self.last_retry.as_str()).filter(|retry| !retry.is_empty());
@@ -255,11 +259,7 @@ impl Driver for CodexDriver {
         if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {

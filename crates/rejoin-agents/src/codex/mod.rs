@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{
+    Capabilities, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, nesting,
+};
 
 /// Codex CLI.
 pub(crate) struct Codex;
@@ -102,6 +104,14 @@ impl Definition for Codex {
 
     fn takes(&self, media: Media) -> bool {
         media == Media::Image
+    }
+
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        Some(Login {
+            variables: &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+            files: self.store(env).iter().map(|store| store.join("auth.json")).collect(),
+            how: "run `codex login`, or set CODEX_API_KEY",
+        })
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -5,9 +5,9 @@ use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome};
 use super::limits::Limit;
 use super::wire::Wire;
 use super::{NAME, failure};
-use crate::driver::{diagnostic, ended_saying};
+use crate::driver::{ended_saying, read_line};
 use crate::session_id::is_lower_case_uuid;
-use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 /// A prompt that does not fit is not sent, and Gemini calls that a success.
 const NOT_ASKED: &str = "Gemini ended the turn without asking its model: the prompt and what was said before are too \
@@ -236,15 +236,7 @@ impl Driver for GeminiDriver {
         if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = match serde_json::from_str(&text) {
-            Ok(wire) => self.event(wire, out),
-            Err(_) => surrogates::mended(&text)
-                .is_some_and(|text| serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out))),
-        };
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_stderr(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
@@ -257,7 +249,7 @@ impl Driver for GeminiDriver {
                 "Gemini does not keep to the level asked for with --permissions, so it was stopped before it began: {}",
                 text.trim()
             );
-            return self.end(Outcome::failed(FailureClass::Launch, text), out);
+            return self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
         if let Some((class, words)) = failure::retry(&text) {
             out.push(Step::Emit(Event::Warning { code: "retry".into(), text: words.clone() }));

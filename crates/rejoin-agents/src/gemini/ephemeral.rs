@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::launch::missing;
-use super::settings;
-use crate::{Capabilities, Refusal};
+use crate::{Capabilities, Refusal, jsonc};
 
 /// Files of the user's that matter to a turn and hold no login.
 const TAKEN: &[&str] = &["settings.json", "GEMINI.md"];
@@ -42,7 +41,7 @@ pub(super) fn home(
     if !capabilities.ephemeral {
         return Err(missing(capabilities, "--session-id", "cannot run without storing the session"));
     }
-    let settings = store.and_then(|store| settings::read(&store.join("settings.json")));
+    let settings = store.and_then(|store| jsonc::file(&store.join("settings.json")));
     if let Some(login) = lost_login(settings.as_ref(), env) {
         return Err(Refusal::Unsupported(format!(
             "gemini can run without storing anything only in a home of its own, and {login}; set GEMINI_API_KEY (and \

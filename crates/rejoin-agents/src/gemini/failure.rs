@@ -4,7 +4,7 @@ use rejoin_core::FailureClass;
 use serde_json::Value;
 
 use crate::Exit;
-use crate::words::says;
+use crate::words::{before_it_began, says};
 
 /// Its exit codes for what went wrong before the turn began.
 const NO_LOGIN: i32 = 41;
@@ -135,10 +135,10 @@ pub(super) fn refused(exit: &Exit<'_>) -> Option<(FailureClass, String)> {
                  (.gemini, .env) is not for rejoin to trust: run gemini there once and trust it, or set \
                  GEMINI_CLI_TRUST_WORKSPACE=true"
             );
-            (FailureClass::Launch, text)
+            (FailureClass::Setup, text)
         }
         _ if says(words, LOGIN) => (FailureClass::Login, words.to_owned()),
-        _ => (FailureClass::Launch, words.to_owned()),
+        _ => (before_it_began(words), words.to_owned()),
     })
 }
 

@@ -62,7 +62,8 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         let retention = settings::keep_sessions(request.own_dir, store, settings::system_dir(), env);
         additions.extend(retention.env);
         launch_files.extend(retention.file);
-        warnings.extend(retention.warning);
+        // Once for each session; `doctor` tells it at any time.
+        warnings.extend(retention.warning.filter(|_| request.composed.session().is_none()));
     }
 
     let text = request.composed.prompt();

@@ -18,7 +18,10 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{
+    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    nesting,
+};
 
 /// The agent's name.
 const NAME: &str = "gemini";
@@ -98,6 +101,39 @@ impl Definition for Gemini {
 
     fn takes(&self, media: Media) -> bool {
         media != Media::Other
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (STREAM_JSON, "nothing runs: it does not print what it does"),
+            ("--resume", "no session can be resumed: every turn replays the history"),
+            ("--session-id", "the id of a session is known only after it began, and --ephemeral is refused"),
+            ("--skip-trust", "it runs only in directories it was told to trust"),
+            ("--approval-mode", "permission levels are refused"),
+            ("--admin-policy", "the permission levels read and edit are refused"),
+            ("--policy", "--ephemeral is refused where you have policies of your own"),
+        ]
+    }
+
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        let store = self.store(env);
+        let kept = ["oauth_creds.json", "gemini-credentials.json"];
+        Some(Login {
+            variables: &[
+                "GEMINI_API_KEY",
+                "GOOGLE_API_KEY",
+                "GOOGLE_GENAI_USE_GCA",
+                "GOOGLE_GENAI_USE_VERTEXAI",
+            ],
+            files: store.iter().flat_map(|store| kept.map(|name| store.join(name))).collect(),
+            how: "run gemini once and log in, or set GEMINI_API_KEY",
+        })
+    }
+
+    fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, store: Option<&Path>) -> Vec<Hazard> {
+        let Some(store) = store else { return Vec::new() };
+        let system = settings::system_dir();
+        settings::hazard(store, system, env).into_iter().chain(settings::gateway(store, env)).collect()
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::{Hazard, jsonc};
+
 const SETTINGS: &str = "{\"general\":{\"sessionRetention\":{\"enabled\":false}}}\n";
 const PATH: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
 const DEFAULTS_PATH: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
@@ -34,6 +36,53 @@ pub(super) fn system_dir() -> &'static Path {
     })
 }
 
+/// The settings of an administrator, or of whoever set the environment up.
+fn of_the_system(system: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let named = env(PATH).filter(|path| !path.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(system.join("settings.json")).filter(|file| file.exists()))
+}
+
+/// Whether Gemini cleans up when the user runs it.
+fn in_force(theirs: Option<&Path>, user: Option<&Path>) -> bool {
+    // What the system's settings say goes; where they say nothing, the user's own do.
+    let says = |file: Option<&Path>| file.and_then(jsonc::file).and_then(|settings| cleans(&settings));
+    says(theirs).or_else(|| says(user)).unwrap_or(true)
+}
+
+/// What the clean-up does to sessions when Gemini is run without rejoin, and how to stop it.
+pub(super) fn hazard(store: &Path, system: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Hazard> {
+    let (theirs, user) = (of_the_system(system, env), store.join("settings.json"));
+    if !in_force(theirs.as_deref(), Some(&user)) {
+        return None;
+    }
+    let told = theirs.filter(|file| jsonc::file(file).is_some_and(|settings| cleans(&settings).is_some()));
+    let (whose, file) = match &told {
+        Some(file) => ("the system's settings", file),
+        None => ("its default", &user),
+    };
+    Some(Hazard {
+        what: format!(
+            "Gemini's clean-up is on ({whose}): a gemini that starts in a project deletes old sessions, and those that \
+             were resumed later than the minute they began in; rejoin then replays the history"
+        ),
+        next: format!("put {} into {}", SETTINGS.trim_end(), file.display()),
+    })
+}
+
+/// An address of its own makes Gemini take the service for a gateway, unless a login is chosen.
+pub(super) fn gateway(store: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Hazard> {
+    const ADDRESS: &str = "GOOGLE_GEMINI_BASE_URL";
+    let file = store.join("settings.json");
+    let chosen = jsonc::file(&file).is_some_and(|it| it.pointer("/security/auth/selectedType").is_some());
+    (env(ADDRESS).is_some() && !chosen).then(|| Hazard {
+        what: format!("{ADDRESS} is set and no kind of login is chosen: gemini ends with exit code 41"),
+        next: format!(
+            "put {{\"security\":{{\"auth\":{{\"selectedType\":\"gemini-api-key\"}}}}}} into {}",
+            file.display()
+        ),
+    })
+}
+
 /// Switches the clean-up off, or says why it stays on.
 pub(super) fn keep_sessions(
     own_dir: &Path,
@@ -42,14 +91,10 @@ pub(super) fn keep_sessions(
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Retention {
     let ours = own_dir.join("settings.json");
-    let named = env(PATH).filter(|path| !path.is_empty()).map(PathBuf::from).filter(|path| *path != ours);
-    let theirs = named.or_else(|| Some(system.join("settings.json")).filter(|file| file.exists()));
+    let theirs = of_the_system(system, &|name| env(name).filter(|path| Path::new(path) != ours));
     let user = store.map(|store| store.join("settings.json"));
-    let switched_off = |file: &Path| read(file).is_some_and(|settings| cleans(&settings) == Some(false));
     if let Some(theirs) = theirs {
-        // What they say goes; where they say nothing, the user's own settings do.
-        let says = read(&theirs).and_then(|settings| cleans(&settings));
-        let on = says.unwrap_or_else(|| !user.as_deref().is_some_and(switched_off));
+        let on = in_force(Some(&theirs), user.as_deref());
         let why = format!("the system settings in {} are in force", theirs.display());
         return Retention { warning: on.then(|| warning(&why)), ..Retention::default() };
     }
@@ -63,7 +108,7 @@ pub(super) fn keep_sessions(
     if let Some(defaults) = defaults.to_str().filter(|_| env(DEFAULTS_PATH).is_none() && defaults.exists()) {
         additions.push((DEFAULTS_PATH.to_owned(), defaults.to_owned()));
     }
-    let refused = unacceptable(&ours).filter(|_| !user.as_deref().is_some_and(switched_off));
+    let refused = unacceptable(&ours).filter(|_| in_force(None, user.as_deref()));
     let warning = refused.map(|place| {
         warning(&format!(
             "it obeys a settings file like ours only below directories of root that nobody else may write to, unlike {}",
@@ -80,11 +125,6 @@ fn warning(why: &str) -> String {
          ~/.gemini/settings.json",
         SETTINGS.trim_end()
     )
-}
-
-/// The settings of a file, if they can be read.
-pub(super) fn read(file: &Path) -> Option<Value> {
-    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
 fn cleans(settings: &Value) -> Option<bool> {

@@ -2,20 +2,14 @@
 //! of the user's own, OpenCode sends the prompt to a service of its own.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::jsonc;
-use crate::Refusal;
+use crate::{Refusal, jsonc};
 
 /// Holds configuration that wins over all files.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
-
-/// Nobody's configuration is longer.
-const LONGEST: u64 = 4 << 20;
 
 /// Reads the environment of the run.
 pub(super) type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -33,10 +27,10 @@ impl Config {
     pub(super) fn read(env: Env<'_>, dir: &Path) -> Self {
         let places = Places::of(env, dir);
         let code = places.folders.iter().any(|place| has_code(place));
-        let mut parts: Vec<Value> = places.files.iter().filter_map(|file| read(file)).collect();
+        let mut parts: Vec<Value> = places.files.iter().filter_map(|file| jsonc::file(file)).collect();
         parts.extend(content(env).and_then(|text| jsonc::read(&text)));
-        let recent =
-            home(env, "XDG_STATE_HOME", ".local/state").and_then(|state| read(&state.join("model.json")));
+        let recent = home(env, "XDG_STATE_HOME", ".local/state")
+            .and_then(|state| jsonc::file(&state.join("model.json")));
         let recent =
             recent.and_then(|state| Some(!state.get("recent")?.as_array()?.is_empty())).unwrap_or(false);
         Self { parts, recent, code }
@@ -160,16 +154,6 @@ fn has_code(folder: &Path) -> bool {
 }
 
 /// What cannot be read says nothing.
-fn read(file: &Path) -> Option<Value> {
-    let file = File::open(file).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    jsonc::read(&text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,9 @@ use rejoin_core::{Event, FailureClass, MessageId, Outcome, Usage};
 use super::failure::{self, Failure};
 use super::id::is_session;
 use super::wire::{Part, Wire};
-use crate::driver::{diagnostic, ended_saying};
-use crate::{Driver, Exit, IdSource, Line, Step, truncated};
+use crate::driver::{ended_saying, read_line};
+use crate::words::before_it_began;
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 pub(super) struct OpenCodeDriver {
     run: Run,
@@ -213,12 +214,12 @@ impl OpenCodeDriver {
                 "OpenCode stopped because nobody could be asked for leave to use {refused}: allow it in its \
                  configuration, or choose a level with --permissions"
             );
-            return Outcome::failed(FailureClass::Other, words);
+            return Outcome::failed(FailureClass::Setup, words);
         }
         let words = failure::last_words(exit.stderr);
         if self.session.is_empty() && exit.code.is_some_and(|code| code != 0) {
             let words = words.map_or_else(|| ended_saying("OpenCode", exit, None), str::to_owned);
-            return Outcome::failed(failure::by_words(&words, FailureClass::Launch), words);
+            return Outcome::failed(failure::by_words(&words, before_it_began(&words)), words);
         }
         Outcome::failed(FailureClass::NoResult, ended_saying("OpenCode", exit, words))
     }
@@ -234,11 +235,7 @@ impl Driver for OpenCodeDriver {
         if self.over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out));
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_stderr(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
@@ -253,7 +250,7 @@ impl Driver for OpenCodeDriver {
             self.refused = Some(what);
         } else if self.run.profile.as_deref().is_some_and(|profile| failure::fell_back(&text, profile)) {
             let words = "OpenCode does not keep the permissions it was given; the turn was stopped";
-            self.end(Outcome::failed(FailureClass::Launch, words), out);
+            self.end(Outcome::failed(FailureClass::Setup, words), out);
         }
     }
 

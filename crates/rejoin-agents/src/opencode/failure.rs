@@ -152,8 +152,14 @@ pub(super) fn is_rejection(stderr: &str) -> bool {
     last_words(stderr).is_some_and(|words| words == "Session not found")
 }
 
-/// The last word on standard error: what stands after `Error: `, else the last line.
+/// The last word on standard error: what stands after `Error: `, else the last line. An argument it
+/// does not accept is answered by its help alone.
 pub(super) fn last_words(stderr: &str) -> Option<&str> {
+    if stderr.lines().any(|line| line.starts_with("opencode run [message..]")) {
+        return Some(
+            "unknown argument, or one without its value: OpenCode printed the help of `opencode run`",
+        );
+    }
     let lines = || stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     lines().find_map(|line| line.strip_prefix("Error: ")).or_else(|| lines().next()).map(str::trim)
 }

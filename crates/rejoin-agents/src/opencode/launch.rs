@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::config::{self, Config};
 use super::driver::{OpenCodeDriver, Run};
-use super::{id, permissions};
+use super::{files, id, permissions};
 use crate::attached::Reads;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
 use crate::{Capabilities, Launch, Lookup, Refusal, Request, checks, loose};
@@ -115,9 +115,8 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         model: model.map(str::to_owned),
         profile,
     };
-    let lookup = (titled && !request.ephemeral && capabilities.has("list --format"))
-        .then(|| lookup(capabilities, title, dir.to_owned()));
     let copies = !request.attachments.is_empty();
+    let lookup = if request.ephemeral { None } else { lookup(&request, titled.then_some(title), dir) };
     let driver = OpenCodeDriver::new(run, request.ids);
     Ok(Launch { env, warnings, copies, lookup, ..Launch::new(args, Box::new(driver)) })
 }
@@ -173,13 +172,24 @@ fn keeps_rules(capabilities: &Capabilities, level: Permissions) -> Result<(), Re
     )))
 }
 
-/// Should it not name its session: the one that has our title and our directory.
-fn lookup(capabilities: &Capabilities, title: String, dir: String) -> Lookup {
+/// Should it not name its session: the one that has our title and our directory. Versions that
+/// cannot list their sessions keep them in plain files, where the prompt must be, too.
+fn lookup(request: &Request<'_>, title: Option<String>, dir: &str) -> Option<Lookup> {
+    let (capabilities, dir) = (request.capabilities, dir.to_owned());
+    if !capabilities.has("list --format") {
+        let (store, prompt) = (request.store?.to_owned(), request.composed.prompt().to_owned());
+        let asked = request.composed.session().cloned();
+        return Some(Lookup::Look(Box::new(move || {
+            let session = asked.clone().or_else(|| files::titled(&store, title.as_deref()?, &dir))?;
+            files::was_told(&store, &session, &prompt).then_some(session)
+        })));
+    }
+    let title = title?;
     let mut args: Vec<OsString> = ["session", "list", "--format=json"].map(OsString::from).to_vec();
     if capabilities.has("list --max-count") {
         args.push("--max-count=20".into());
     }
-    Lookup { args, find: Box::new(move |listed| listed_session(listed, &title, &dir)) }
+    Some(Lookup::Ask { args, find: Box::new(move |listed| listed_session(listed, &title, &dir)) })
 }
 
 #[derive(Deserialize, Default)]

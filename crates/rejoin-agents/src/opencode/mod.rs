@@ -3,8 +3,8 @@
 mod config;
 mod driver;
 mod failure;
+mod files;
 mod id;
-mod jsonc;
 mod launch;
 mod permissions;
 mod sqlite;
@@ -17,27 +17,17 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::provider_keys::PROVIDER_KEYS;
+use crate::{
+    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    nesting,
+};
 
 /// OpenCode.
 pub(crate) struct OpenCode;
 
 /// Since then its database may lie in memory, or anywhere else.
 const MEMORY_SINCE: [u64; 3] = [1, 3, 0];
-
-/// What it leaves in the environment of the commands it runs.
-const OWN_MARKERS: [&str; 3] = ["AGENT", "OPENCODE", "OPENCODE_PID"];
-
-const FOREIGN: [&str; nesting::MARKERS.len() + OWN_MARKERS.len()] = {
-    let mut all = [""; nesting::MARKERS.len() + OWN_MARKERS.len()];
-    let mut at = 0;
-    while at < all.len() {
-        let shared = nesting::MARKERS.len();
-        all[at] = if at < shared { nesting::MARKERS[at] } else { OWN_MARKERS[at - shared] };
-        at += 1;
-    }
-    all
-};
 
 fn agent() -> Agent {
     Agent::named("opencode")
@@ -91,7 +81,7 @@ impl Definition for OpenCode {
     }
 
     fn foreign_env(&self) -> &'static [&'static str] {
-        &FOREIGN
+        nesting::MARKERS
     }
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
@@ -112,6 +102,46 @@ impl Definition for OpenCode {
 
     fn takes(&self, media: Media) -> bool {
         media != Media::Other
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--format", "nothing runs: it does not print what it does"),
+            ("--session", "no session can be resumed: every turn replays the history"),
+            ("--title", "a session it does not name is not found: the next turn replays the history"),
+            ("list --format", "a session it does not name is looked for in its files"),
+            ("--dir", "it may take another directory of the project for its own"),
+            ("--agent", "the permission levels read and edit are refused"),
+        ]
+    }
+
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        let data = store::data(env);
+        Some(Login {
+            variables: PROVIDER_KEYS,
+            files: data.iter().map(|data| data.join("auth.json")).collect(),
+            how: "run `opencode auth login`, or set the key of a provider in the environment or its opencode.json",
+        })
+    }
+
+    fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, store: Option<&Path>) -> Vec<Hazard> {
+        let mut all = Vec::new();
+        if store.is_none() {
+            all.push(Hazard {
+                what: "OpenCode keeps its sessions in memory (OPENCODE_DB): every turn replays the history"
+                    .into(),
+                next: "unset OPENCODE_DB".into(),
+            });
+        }
+        if !config::Config::read(env, Path::new("/")).chooses_a_model(true) {
+            all.push(Hazard {
+                what: "no model is chosen: OpenCode would send prompts to its own service, so rejoin refuses them"
+                    .into(),
+                next: "set \"model\" in ~/.config/opencode/opencode.json, or name one with --model provider/model"
+                    .into(),
+            });
+        }
+        all
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

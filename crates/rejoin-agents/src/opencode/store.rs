@@ -8,25 +8,32 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{SessionId, Witness};
 
+use super::files;
 use super::sqlite::{Database, Entries};
 use crate::Found;
 
 /// Names the database; logins and settings stay where they are.
 pub(super) const DATABASE: &str = "OPENCODE_DB";
 
+/// A variable that is not empty.
+fn set(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
+    env(name).filter(|value| !value.is_empty())
+}
+
+/// The directory of its own data.
+pub(super) fn data(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let data = set(env, "XDG_DATA_HOME").map(PathBuf::from);
+    let data = data.or_else(|| set(env, "HOME").map(|home| Path::new(&home).join(".local/share")));
+    data.map(|data| data.join("opencode"))
+}
+
 /// The database it was told to use, else the directory its own lies in.
 pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let data = || {
-        let data = set("XDG_DATA_HOME").map(PathBuf::from);
-        let data = data.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
-        data.map(|data| data.join("opencode"))
-    };
-    match set(DATABASE) {
+    match set(env, DATABASE) {
         Some(memory) if memory == ":memory:" => None,
         Some(database) if Path::new(&database).is_absolute() => Some(database.into()),
-        Some(database) => data().map(|data| data.join(database)),
-        None => data(),
+        Some(database) => data(env).map(|data| data.join(database)),
+        None => data(env),
     }
 }
 
@@ -38,7 +45,7 @@ pub(super) fn find(store: &Path, session: &SessionId) -> Found {
 fn look(store: &Path, session: &SessionId) -> io::Result<Found> {
     let databases = databases(store)?;
     if databases.is_empty() {
-        let messages = store.join("storage").join("message").join(session.as_str());
+        let messages = files::messages(store, session.as_str());
         let any = fs::read_dir(&messages).is_ok_and(|mut entries| entries.next().is_some());
         return Ok(if any { Found::At(messages) } else { Found::Nowhere });
     }

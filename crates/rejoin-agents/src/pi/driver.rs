@@ -9,6 +9,7 @@ use super::messages::{Call, Messages};
 use super::wire::{GROWING, Growing, Message, Update, Wire, text_of};
 use crate::driver::{diagnostic, ended_saying};
 use crate::session_id::is_lower_case_uuid;
+use crate::words::before_it_began;
 use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
 
 /// Lines that are known and say nothing new about the turn.
@@ -321,7 +322,7 @@ impl PiDriver {
             return Outcome::failed(FailureClass::NoResult, ended_saying("Pi", exit, words));
         }
         match words {
-            Some(words) => Outcome::failed(failure::classify(words, FailureClass::Launch), words),
+            Some(words) => Outcome::failed(failure::classify(words, before_it_began(words)), words),
             None => Outcome::failed(FailureClass::Launch, ended_saying("Pi", exit, None)),
         }
     }

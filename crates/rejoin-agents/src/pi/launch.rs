@@ -7,9 +7,9 @@ use rejoin_core::{Agent, Permissions};
 
 use super::driver::{PiDriver, Run};
 use super::prompt::{self, NO_TEMPLATES};
-use super::store::{project_settings, settings_in};
+use super::store::project_settings;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Launch, Refusal, Request, checks};
+use crate::{Launch, Refusal, Request, checks, jsonc};
 
 const NAME: &str = "pi";
 /// All that exists for Pi at the level `read`.
@@ -131,7 +131,7 @@ fn permissions(request: &Request<'_>, args: &mut Vec<OsString>) -> Result<(), Re
 
 /// Whether settings make Pi run a program whenever it looks for the user's packages.
 fn names_a_program(settings: &Path) -> bool {
-    match settings_in(settings) {
+    match jsonc::file(settings) {
         Some(settings) => settings.get("npmCommand").is_some(),
         None => settings.exists(),
     }

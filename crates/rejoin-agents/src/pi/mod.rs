@@ -13,8 +13,11 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
+use crate::provider_keys::PROVIDER_KEYS;
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{
+    Capabilities, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, nesting,
+};
 
 /// Pi coding agent.
 pub(crate) struct Pi;
@@ -101,6 +104,31 @@ impl Definition for Pi {
 
     fn takes(&self, media: Media) -> bool {
         matches!(media, Media::Image | Media::Text)
+    }
+
+    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--mode", "nothing runs: it does not print what it does"),
+            ("--session", "no session can be resumed: every turn replays the history"),
+            ("--no-session", "--ephemeral is refused"),
+            ("--append-system-prompt", "instructions go into the prompt"),
+            ("--tools", "the permission level read is refused"),
+            ("--no-extensions", "the permission level read is refused"),
+            ("--offline", "the permission level read is refused"),
+        ]
+    }
+
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        let named = env("PI_CODING_AGENT_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let dir = named.or_else(|| Some(Path::new(&env("HOME")?).join(".pi/agent")));
+        Some(Login {
+            variables: PROVIDER_KEYS,
+            files: dir
+                .iter()
+                .flat_map(|dir| ["auth.json", "models.json"].map(|name| dir.join(name)))
+                .collect(),
+            how: "run pi once and log in with /login, or set the key of a provider",
+        })
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

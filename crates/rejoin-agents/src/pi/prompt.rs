@@ -11,8 +11,8 @@ use std::path::Path;
 use rejoin_core::Permissions;
 use serde_json::Value;
 
-use super::store::{is_own_directory, settings_in};
-use crate::Request;
+use super::store::is_own_directory;
+use crate::{Request, jsonc};
 
 /// Leaves out the user's templates.
 pub(super) const NO_TEMPLATES: &str = "--no-prompt-templates";
@@ -70,5 +70,5 @@ fn holds_extensions(place: &Path) -> bool {
             .any(|key| settings.get(key).and_then(Value::as_array).is_some_and(|list| !list.is_empty()))
     };
     let there = fs::read_dir(place.join("extensions")).is_ok_and(|mut entries| entries.next().is_some());
-    there || settings_in(&place.join("settings.json")).is_some_and(listed)
+    there || jsonc::file(&place.join("settings.json")).is_some_and(listed)
 }

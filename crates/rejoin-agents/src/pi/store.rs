@@ -10,7 +10,7 @@ use rejoin_core::SessionId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Found;
+use crate::{Found, jsonc};
 
 /// Looks for the file of a session that was run in `dir`. The store is Pi's own directory, or one
 /// for sessions alone.
@@ -38,7 +38,7 @@ fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
         settings.get("sessionDir").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
     };
     let settings = [project_settings(dir), store.join("settings.json")];
-    let name = settings.iter().find_map(|file| settings_in(file).and_then(named))?;
+    let name = settings.iter().find_map(|file| jsonc::file(file).and_then(named))?;
     let home = || std::env::home_dir().unwrap_or_default();
     Some(expanded(&name, home).unwrap_or_else(|| dir.join(&name)))
 }
@@ -46,14 +46,6 @@ fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
 /// Where a project has settings of its own.
 pub(super) fn project_settings(dir: &Path) -> PathBuf {
     dir.join(".pi/settings.json")
-}
-
-/// What stands in a file of settings; one that cannot be read says nothing.
-pub(super) fn settings_in(file: &Path) -> Option<Value> {
-    const LONGEST: u64 = 4 << 20;
-    let mut text = String::new();
-    File::open(file).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
 }
 
 /// A path that begins at home, as Pi reads it.

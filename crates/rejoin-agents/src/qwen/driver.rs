@@ -7,11 +7,13 @@ use rejoin_core::{Agent, Event, FailureClass, Outcome, Usage};
 use super::failure;
 use super::limit::Limit;
 use super::messages::Messages;
-use super::wire::{Block, Message, StreamEvent, Wire, output};
-use crate::driver::{diagnostic, ended_saying};
+use super::wire::{Message, Wire};
+use crate::blocks::{Block, StreamEvent};
+use crate::driver::{ended_saying, read_line};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
-use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
+use crate::words::before_it_began;
+use crate::{Driver, Exit, IdSource, Line, Step};
 
 /// Lines that are known and say nothing about the turn.
 const QUIET_LINES: &[&str] = &["control_request", "control_response", "control_cancel_request"];
@@ -143,7 +145,7 @@ impl QwenDriver {
             let text = format!(
                 "{excess}, although the turn was limited with --permissions; it was stopped before it began"
             );
-            self.end(Outcome::failed(FailureClass::Launch, text), out);
+            self.end(Outcome::failed(FailureClass::Setup, text), out);
         }
     }
 
@@ -229,11 +231,11 @@ impl QwenDriver {
         };
         let mut carrier = None;
         for block in blocks.into_iter().filter(|block| block.kind.as_str() == "tool_result") {
-            let id = block.tool_use_id.into_string();
+            let id = block.tool_use_id.as_str().to_owned();
             self.open.remove(&id);
             let parent = parent.map(str::to_owned).or_else(|| self.inside.get(&id).cloned());
             let message = *carrier.get_or_insert_with(|| self.messages.another());
-            let (output, error) = (output(block.content), block.is_error.is_set());
+            let (error, output) = (block.is_error.is_set(), block.output());
             out.push(Step::Emit(Event::ToolResult { message, id, output, error, parent }));
         }
     }
@@ -302,8 +304,12 @@ impl QwenDriver {
             return Outcome::failed(class, failure::readable(&words));
         }
         let failed = exit.code.is_some_and(|code| code != 0);
-        let otherwise = if failed && !begun { FailureClass::Launch } else { FailureClass::NoResult };
         let words = failure::last_words(exit.stderr);
+        let otherwise = if failed && !begun {
+            words.map_or(FailureClass::Launch, before_it_began)
+        } else {
+            FailureClass::NoResult
+        };
         let told = words.filter(|_| failed);
         let class = told.map_or(otherwise, |words| failure::classify(words, otherwise));
         Outcome::failed(class, ended_saying("Qwen", exit, words))
@@ -320,15 +326,7 @@ impl Driver for QwenDriver {
         if self.phase == Phase::Over || line.bytes.trim_ascii().is_empty() {
             return;
         }
-        let text = truncated::text(line);
-        let understood = match serde_json::from_str(&text) {
-            Ok(wire) => self.event(wire, out),
-            Err(_) => surrogates::mended(&text)
-                .is_some_and(|text| serde_json::from_str(&text).is_ok_and(|wire| self.event(wire, out))),
-        };
-        if !understood {
-            out.push(diagnostic(line));
-        }
+        read_line(line, out, |text, out| Some(self.event(serde_json::from_str(text).ok()?, out)));
     }
 
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>) {

@@ -17,7 +17,10 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{
+    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    jsonc, nesting,
+};
 
 /// Qwen Code.
 pub(crate) struct Qwen;
@@ -105,6 +108,25 @@ impl Definition for Qwen {
         store::find(store, dir, session)
     }
 
+    fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
+        Some(Login {
+            variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"],
+            files: settings_dir(env).iter().map(|dir| dir.join("oauth_creds.json")).collect(),
+            how: "run qwen once and log in, or set OPENAI_API_KEY",
+        })
+    }
+
+    fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
+        let Some(file) = settings_dir(env).map(|dir| dir.join("settings.json")) else { return Vec::new() };
+        let settings = jsonc::file(&file);
+        let records = settings.and_then(|settings| settings.pointer("/general/chatRecording")?.as_bool());
+        let hazard = Hazard {
+            what: "Qwen stores no session: every turn replays the history".into(),
+            next: format!("take \"chatRecording\": false out of {}", file.display()),
+        };
+        (records == Some(false)).then_some(hazard).into_iter().collect()
+    }
+
     fn tested_version(&self) -> &'static str {
         "0.15.10"
     }
@@ -134,3 +156,9 @@ impl Definition for Qwen {
 const RUNTIME: &str = "QWEN_RUNTIME_DIR";
 
 const PRODUCT: &str = "Qwen Code";
+
+/// The directory of its settings.
+fn settings_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let named = |name: &str| env(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    named("QWEN_HOME").or_else(|| named("HOME").map(|home| home.join(".qwen")))
+}

@@ -2,8 +2,8 @@
 
 use rejoin_core::Usage;
 use serde::Deserialize;
-use serde_json::Value;
 
+use crate::blocks::{Block, StreamEvent};
 use crate::loose::{Flag, Number, Object, Text, TextOr, Texts};
 
 /// One line; which fields are filled depends on its type.
@@ -39,60 +39,6 @@ pub(super) struct Message<'a> {
     pub(super) model: Text<'a>,
     pub(super) content: TextOr<'a, Block<'a>>,
     pub(super) usage: Object<Tokens>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Block<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) text: Text<'a>,
-    pub(super) thinking: Text<'a>,
-    pub(super) id: Text<'a>,
-    pub(super) name: Text<'a>,
-    pub(super) input: Value,
-    pub(super) tool_use_id: Text<'a>,
-    pub(super) content: TextOr<'a, Inner<'a>>,
-    pub(super) is_error: Flag,
-}
-
-impl Block<'_> {
-    pub(super) fn is_call(&self) -> bool {
-        self.kind.as_str() == "tool_use"
-    }
-}
-
-/// A block inside the output of a tool.
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Inner<'a> {
-    #[serde(rename = "type")]
-    kind: Text<'a>,
-    text: Text<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct StreamEvent<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) delta: Object<Delta<'a>>,
-}
-
-impl StreamEvent<'_> {
-    pub(super) fn is_of_an_answer(&self) -> bool {
-        let kind = self.kind.as_str();
-        kind.starts_with("message_") || kind.starts_with("content_block_")
-    }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Delta<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Text<'a>,
-    pub(super) text: Text<'a>,
-    pub(super) thinking: Text<'a>,
 }
 
 /// What a system line tells.
@@ -138,19 +84,4 @@ impl From<&Tokens> for Usage {
 pub(super) fn counted(input: u64, cached: u64, output: u64, total: u64) -> Usage {
     let output = output.max(total.saturating_sub(input));
     Usage { input: input.saturating_sub(cached), cached, output }
-}
-
-/// The output of a tool as text; what is no text is named.
-pub(super) fn output(content: TextOr<'_, Inner<'_>>) -> String {
-    match content {
-        TextOr::Text(text) => text.into_owned(),
-        TextOr::Neither => String::new(),
-        TextOr::Blocks(blocks) => {
-            let texts = blocks.into_iter().map(|block| match block.kind.as_str() {
-                "text" => block.text.into_string(),
-                kind => format!("[{kind}]"),
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
-    }
 }

@@ -234,7 +234,7 @@ fn a_level_that_is_not_kept_ends_the_turn_before_it_begins() {
     assert_snapshot!(shown(&steps[1..]));
     let edit = Asked::claude().level(Permissions::Edit);
     let steps = Recording::load("claude", "tool_call").replay(edit.driver());
-    assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: FailureClass::Launch, .. }))));
+    assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: FailureClass::Setup, .. }))));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn a_cut_list_of_tools_does_not_pass_for_the_whole() {
     let asked = Asked::claude().level(Permissions::Read);
     let line = r#"{"type":"system","subtype":"init","session_id":"766fde6e-0724-4c4c-bed4-a8c19bfcc35e","tools":["Read","Ba"#;
     let steps = cut(&asked, &[(line, true)]);
-    assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: FailureClass::Launch, .. }))));
+    assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: FailureClass::Setup, .. }))));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! OpenCode: its driver on recordings, its arguments, its levels.
 
 use insta::assert_snapshot;
-use rejoin_agents::{Capabilities, Line, ProbeAnswer, Refusal, Step};
+use rejoin_agents::{Capabilities, Line, Lookup, ProbeAnswer, Refusal, Step};
 use rejoin_core::{Event, FailureClass, Outcome, Permissions};
 use serde_json::Value;
 
 use crate::recording::{Recording, names, shown};
-use crate::requests::{Asked, OPENCODE_SESSION, capabilities, definition, help, on_stderr, opencode};
+use crate::requests::{Asked, OPENCODE_SESSION, answer, capabilities, definition, help, on_stderr, opencode};
 
 fn replay(name: &str, asked: &Asked) -> String {
     shown(&steps(name, asked))
@@ -123,7 +123,7 @@ fn a_profile_that_is_not_there_stops_the_turn() {
     driver.on_stderr(Line::whole(b"!  agent \"mine\" not found. Falling back to default agent"), &mut steps);
     assert!(steps.is_empty());
     driver.on_stderr(Line::whole(line.as_bytes()), &mut steps);
-    let class = FailureClass::Launch;
+    let class = FailureClass::Setup;
     assert!(matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class: seen, .. })) if *seen == class));
 }
 
@@ -321,16 +321,61 @@ fn a_session_is_found_by_its_title_in_its_directory() {
     let launch = Asked::opencode().launch().unwrap();
     let title =
         launch.args.iter().find_map(|arg| arg.to_str()?.strip_prefix("--title=").map(str::to_owned)).unwrap();
-    let lookup = launch.lookup.unwrap();
-    assert_eq!(lookup.args, ["session", "list", "--format=json", "--max-count=20"]);
+    let Some(Lookup::Ask { args, find: find_in }) = launch.lookup else { panic!("asks nobody") };
+    assert_eq!(args, ["session", "list", "--format=json", "--max-count=20"]);
     let entry = |title: &str, dir: &str| serde_json::json!({ "id": OPENCODE_SESSION, "title": title, "directory": dir, "created": 1 });
-    let find = |entries: Vec<Value>| (lookup.find)(&Value::from(entries).to_string());
+    let find = |entries: Vec<Value>| find_in(&Value::from(entries).to_string());
     let dir = "/home/dev/proj";
     assert_eq!(find(vec![entry("x", dir), entry(&title, dir)]).unwrap().as_str(), OPENCODE_SESSION);
     assert_eq!(find(vec![entry(&title, "/home/dev/proj/sub")]), None);
     assert_eq!(find(vec![entry("rejoin", dir)]), None);
     assert_eq!(find(vec![entry(&title, dir), entry(&title, dir)]), None);
-    assert_eq!((lookup.find)("No sessions"), None);
+    assert_eq!(find_in("No sessions"), None);
     assert!(resumed().launch().unwrap().lookup.is_none());
     assert!(Asked { ephemeral: true, ..Asked::opencode() }.launch().unwrap().lookup.is_none());
+}
+
+/// OpenCode 1.0.61, which has no `session list`.
+fn before_the_list() -> Capabilities {
+    let [run, list] = ["run_1_0_61", "opencode_1_0_61"].map(|name| help("opencode", name));
+    definition(&opencode()).learn(&[answer("1.0.61\n"), run, list])
+}
+
+#[test]
+fn where_it_cannot_list_its_sessions_they_are_found_in_its_files() {
+    let store = tempfile::tempdir().unwrap();
+    let asked = Asked {
+        capabilities: before_the_list(),
+        store: Some(store.path().to_str().unwrap().into()),
+        ..Asked::opencode()
+    };
+    assert!(asked.capabilities.resume && !asked.capabilities.has("list --format"));
+    let launch = asked.launch().unwrap();
+    let title = launch.args.iter().find_map(|arg| arg.to_str()?.strip_prefix("--title=")).unwrap();
+    let Some(Lookup::Look(look)) = &launch.lookup else { panic!("looks nowhere") };
+    let write = |path: String, value: Value| {
+        let file = store.path().join("storage").join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, value.to_string()).unwrap();
+    };
+    let session = |id: &str, title: &str, dir: &str| {
+        let value = serde_json::json!({ "id": id, "title": title, "directory": dir });
+        write(format!("session/p/{id}.json"), value);
+    };
+    let prompt = |text: &str| {
+        write("part/msg_1/prt_1.json".into(), serde_json::json!({ "type": "text", "text": text }));
+    };
+    assert_eq!(look(), None);
+    session(OPENCODE_SESSION, title, "/home/dev/proj");
+    assert_eq!(look(), None, "it holds nothing");
+    write(format!("message/{OPENCODE_SESSION}/msg_1.json"), serde_json::json!({ "role": "user" }));
+    prompt("something else");
+    assert_eq!(look(), None, "it holds something else");
+    prompt("\nhello\n");
+    assert_eq!(look().unwrap().as_str(), OPENCODE_SESSION);
+    let other = OPENCODE_SESSION.replace('N', "M");
+    session(&other, title, "/home/dev/proj/sub");
+    assert_eq!(look().unwrap().as_str(), OPENCODE_SESSION);
+    session(&other, title, "/home/dev/proj");
+    assert_eq!(look(), None, "two have our title");
 }

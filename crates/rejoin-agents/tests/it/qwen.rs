@@ -194,9 +194,9 @@ fn an_ephemeral_session_is_never_called_stored() {
 fn a_level_that_is_not_kept_ends_the_turn_before_it_begins() {
     for level in [Permissions::Read, Permissions::Edit] {
         let steps = replayed("tool_call", &Asked::qwen().level(level));
-        let launch = FailureClass::Launch;
+        let setup = FailureClass::Setup;
         assert!(
-            matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class, .. })) if *class == launch),
+            matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class, .. })) if *class == setup),
             "{}",
             shown(&steps)
         );

@@ -131,6 +131,7 @@ fn every_outcome_and_failure_comes_back() {
         F::Busy,
         F::NoResult,
         F::Launch,
+        F::Setup,
         F::Other,
     ] {
         comes_back(&Outcome::failed(class, "words"));

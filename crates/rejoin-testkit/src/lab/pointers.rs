@@ -124,7 +124,12 @@ fn opencode(model_url: &str) -> Value {
 fn pi_models(model_url: &str) -> Value {
     let provider = json!({
         "baseUrl": format!("{model_url}/v1"), "api": "openai-completions", "apiKey": FAKE_KEY,
-        "models": [{"id": MODEL, "input": ["text", "image"]}],
+        // Older versions want all of it.
+        "models": [{
+            "id": MODEL, "name": MODEL, "reasoning": false, "input": ["text", "image"],
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+            "contextWindow": 128_000, "maxTokens": 16_384,
+        }],
     });
     json!({"providers": {"scripted": provider}})
 }

@@ -4,6 +4,7 @@ mod agents;
 mod completions;
 mod config;
 mod conversations;
+mod doctor;
 mod dry_run;
 mod help;
 mod names;

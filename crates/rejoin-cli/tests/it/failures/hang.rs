@@ -86,3 +86,31 @@ fn an_agent_that_lives_on_after_its_turn_is_stopped_and_the_turn_counts() {
     bench.comes_to_rest();
     bench.next("on MARK-b").done().resumed(&said.session(), 0).sent_only("on MARK-b");
 }
+
+/// Pi shortens its memory after the answer, which takes as long as its model does: then silence is what counts.
+#[test]
+fn an_agent_that_shortens_its_memory_after_the_turn_has_the_time_of_any_silence() {
+    const HELP: &str = include_str!("../../../../rejoin-agents/tests/recordings/pi/pi.help.txt");
+    const RECORDED: &str = include_str!("../../../../rejoin-agents/tests/recordings/pi/compaction.log");
+    let bench = Bench::new();
+    let file = |name: &str, text: &str| {
+        let path = bench.lab.root().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    file("pi.help", HELP);
+    file("pi.out", RECORDED.split_once("exit: ").unwrap().0);
+    let pi = file(
+        "pi",
+        "#!/bin/sh\ncase $1 in --version) echo 0.74.2 ;; --help) cat $0.help ;; *) cat $0.out; sleep 60 ;; esac\n",
+    );
+    std::fs::set_permissions(&pi, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bench.config(&format!("[agents.pi]\ncommand = {}\n", serde_json::json!(pi)));
+    let begun = Instant::now();
+    let said =
+        bench.rejoin(&["run", "-o", "stream-json", "hello", "-a", "pi", "--idle-timeout", "500ms"]).done();
+    assert!(begun.elapsed() < Duration::from_secs(9), "not the ten seconds of an agent that lingers");
+    assert!(said.warned("lingering").contains("was stopped"));
+    assert_eq!(said.events_of("compaction").len(), 1);
+    bench.comes_to_rest();
+}

@@ -5,6 +5,7 @@ mod bench;
 mod call;
 mod claude;
 mod live;
+mod opencode;
 mod processes;
 mod said;
 
@@ -12,6 +13,7 @@ pub(crate) use bench::Bench;
 pub(crate) use call::Call;
 pub(crate) use claude::fake_claude;
 pub(crate) use live::Live;
+pub(crate) use opencode::old_opencode;
 pub(crate) use processes::{interrupt, kill};
 pub(crate) use said::Said;
 

@@ -13,3 +13,4 @@ mod replay;
 mod retired;
 mod session_dir;
 mod settings;
+mod unnamed;

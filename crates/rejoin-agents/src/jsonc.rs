@@ -1,9 +1,24 @@
 //! JSON with comments and commas too many, as people write configuration.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use serde_json::Value;
 
+/// Nobody's configuration is longer.
+const LONGEST: u64 = 4 << 20;
+
+/// What stands in a file of settings; one that cannot be read says nothing.
+pub(crate) fn file(path: &Path) -> Option<Value> {
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    read(&text)
+}
+
 /// Reads it; `None` if it is no such thing.
-pub(super) fn read(text: &str) -> Option<Value> {
+pub(crate) fn read(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&plain(text))).ok()
 }
