@@ -1,15 +1,19 @@
 //! The command `rejoin`.
 
 mod ask;
+mod chat;
 mod cli;
 mod commands;
 mod demo;
 mod dry_run;
 mod duration;
 mod exit;
+mod markdown;
 mod output;
 mod prompt;
+mod signals;
 mod style;
+mod tty;
 
 use std::process::ExitCode;
 

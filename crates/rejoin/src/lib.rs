@@ -40,7 +40,7 @@ mod view;
 
 pub use builder::TurnBuilder;
 pub use change::{Moved, Rewind};
-pub use config::{AgentConfig, Config, ProjectConfig, Resume};
+pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
 pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
 pub use home::Rejoin;

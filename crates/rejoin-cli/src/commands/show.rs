@@ -112,7 +112,7 @@ fn parts(message: &Message, out: &mut String) {
 }
 
 /// The decision and the outcome of a turn, in a few words.
-pub(super) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
+pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     let Some(receipt) = &turn.receipt else {
         let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
         return if head && view.is_running() { "running now".into() } else { "interrupted".into() };

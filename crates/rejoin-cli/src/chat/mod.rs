@@ -1,0 +1,98 @@
+//! `rejoin chat`: a live conversation at the terminal. Every turn is the same call as that of `rejoin run`.
+
+mod calls;
+mod command;
+mod complete;
+mod editor;
+mod live;
+mod recall;
+
+pub(crate) use calls::Calls;
+
+use crate::cli::{Output, RunArgs};
+use crate::commands::{here, open};
+use crate::{exit, prompt, signals, style, tty};
+
+use command::Typed;
+use complete::Helper;
+use editor::{Asked, Editor};
+use live::Live;
+
+/// `rejoin chat`
+pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
+    refuse(&args)?;
+    let mut first = match (args.prompt.take(), std::mem::take(&mut args.file)) {
+        (None, files) if files.is_empty() => None,
+        (argument, files) => Some(prompt::gather(argument.as_deref(), &files)?),
+    };
+    let rejoin = open()?;
+    tty::keep()?;
+    signals::watch()?;
+    let mut editor = Editor::open(Helper::new(&rejoin, here()?), rejoin.home().join("chat_history"))?;
+    let mut live = Live::begin(&rejoin, args)?;
+    live.greet()?;
+    let (mut initial, mut interrupts) = (String::new(), 0);
+    while !signals::leaving() {
+        let line = match first.take() {
+            Some(line) => line,
+            None => {
+                if let Some(helper) = editor.helper() {
+                    helper.conversation = live.conversation().map(str::to_owned);
+                }
+                match editor.ask(&live.prompt(), &std::mem::take(&mut initial))? {
+                    Asked::Line(line) => line.trim_end_matches('\n').to_owned(),
+                    Asked::Ended => break,
+                    Asked::Interrupted => {
+                        interrupts += 1;
+                        if interrupts > 1 {
+                            style::talk("Ctrl-D or /quit leaves; the conversation is kept");
+                        }
+                        continue;
+                    }
+                }
+            }
+        };
+        let result = match command::read(&line) {
+            Typed::Nothing => continue,
+            Typed::Prompt(text) => {
+                editor.remember(&line);
+                live.say(text).inspect_err(|_| initial.clone_from(&line))
+            }
+            Typed::Command("quit", _) => break,
+            Typed::Command(name, rest) => {
+                editor.remember(&line);
+                live.command(name, rest, &mut editor)
+            }
+            Typed::Unknown(name) => {
+                let known = command::COMMANDS.iter().map(|slash| format!("/{}", slash.name));
+                let hint = rejoin::suggestion(&format!("/{name}"), known);
+                style::loud(&format!(
+                    "there is no /{name}{hint} (/help lists them all; a blank in front makes it a prompt)"
+                ));
+                Ok(())
+            }
+        };
+        interrupts = usize::from(live.was_stopped());
+        if let Err(error) = result {
+            style::error(&error);
+        }
+    }
+    live.farewell();
+    Ok(if signals::leaving() { exit::CANCELLED } else { exit::DONE })
+}
+
+/// What a live conversation cannot be: away from a person, or without memory.
+fn refuse(args: &RunArgs) -> anyhow::Result<()> {
+    let fault = if !tty::is_there() {
+        "a live conversation needs a terminal for its input and output; for a single turn use `rejoin run`"
+    } else if args.ephemeral {
+        "a live conversation remembers, --ephemeral does not; use `rejoin run --ephemeral`"
+    } else if args.how.dry_run {
+        "--dry-run is for one turn: use `rejoin run --dry-run`, or /why in the conversation"
+    } else if args.how.output != Output::Text {
+        "a live conversation is for people: for -o json or stream-json use `rejoin run`"
+    } else {
+        return Ok(());
+    };
+    Err(rejoin::Error::Config(fault.to_owned()).into())
+}
