@@ -10,6 +10,7 @@ mod duration;
 mod exit;
 mod markdown;
 mod output;
+mod pick;
 mod prompt;
 mod signals;
 mod style;

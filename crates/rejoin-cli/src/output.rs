@@ -86,19 +86,15 @@ impl Printer {
             }
             // A person likes to see what goes on; a log of a script would drown in it.
             Event::ToolUse { id, name, input, parent: None, .. } if style::on_terminal() => {
-                self.end_line();
-                let words = input.get("command").and_then(|command| command.as_str()).map(str::to_owned);
-                let words =
-                    words.unwrap_or_else(|| if input.is_null() { String::new() } else { input.to_string() });
+                self.end_words();
+                let words = call_words(input);
                 match &mut self.live {
                     Some((_, calls)) => calls.begin(id, name, &words),
                     None => style::talk(&format!("  ⚙ {name} {}", style::one_line(&words, 80))),
                 }
             }
-            Event::ToolResult { id, output, error, parent: None, .. } => {
-                if self.live.is_some() {
-                    self.end_words();
-                }
+            Event::ToolResult { id, output, error, parent: None, .. } if self.live.is_some() => {
+                self.end_words();
                 if let Some((_, calls)) = &mut self.live {
                     calls.end(id, output, *error);
                 }
@@ -261,6 +257,16 @@ pub(crate) fn headline(
                 style::plural(*replayed, "turn")
             )
         }
+    }
+}
+
+/// What a tool is called with, in a few words: what it is about, where that can be told.
+pub(crate) fn call_words(input: &serde_json::Value) -> String {
+    let about = ["command", "file_path", "path", "pattern", "query", "url"];
+    match about.iter().find_map(|field| input.get(field)?.as_str()) {
+        Some(words) => words.to_owned(),
+        None if input.is_null() => String::new(),
+        None => input.to_string(),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::{style, tty};
 
 /// Shorter ones need no time beside them.
@@ -12,8 +14,8 @@ const NOTABLE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Calls {
     waiting: Vec<Call>,
-    /// The line of the last one is still the last on the screen, and not ended.
-    open: bool,
+    /// The calls whose lines are the last ones on the screen, the newest last.
+    lowest: Vec<String>,
 }
 
 struct Call {
@@ -25,53 +27,39 @@ struct Call {
 impl Calls {
     /// A tool is called.
     pub(crate) fn begin(&mut self, id: &str, name: &str, words: &str) {
-        self.interrupt();
         let words = format!("{} {}", style::one_line(name, 30), style::one_line(words, 200));
         let call = Call { id: id.to_owned(), words: words.trim_end().to_owned(), begun: Instant::now() };
-        if style::dumb() {
-            style::talk(&format!("  ⚙ {}", call.words));
-        } else {
-            self.write(&line('⚙', &call.words, "", ""));
-            self.open = true;
-        }
+        style::talk(&line('⚙', &call.words, "", ""));
         self.waiting.push(call);
+        self.lowest.push(id.to_owned());
+        // What has left the screen cannot be reached any more.
+        let reach = if style::dumb() { 0 } else { tty::rows().saturating_sub(1) };
+        self.lowest.drain(..self.lowest.len().saturating_sub(reach));
     }
 
-    /// It gave something back.
+    /// It gave something back: that is said in place of its line, or below if that is too far up.
     pub(crate) fn end(&mut self, id: &str, output: &str, error: bool) {
         let Some(at) = self.waiting.iter().position(|call| call.id == id) else { return };
-        let is_last = at + 1 == self.waiting.len();
         let call = self.waiting.remove(at);
         let took = Some(call.begun.elapsed()).filter(|took| *took >= NOTABLE);
         let took = took.map(|took| style::elapsed(took.as_millis() as u64)).unwrap_or_default();
         let failure = if error { output } else { "" };
         let line = line(if error { '✗' } else { '✓' }, &call.words, &took, failure);
-        if self.open && is_last {
-            // In place of the line that said that it was called.
-            let _ = std::io::stderr().write_all(b"\r\x1b[K");
-            self.open = false;
-        } else {
+        let Some(at) = self.lowest.iter().position(|lowest| lowest == id) else {
             self.interrupt();
-        }
-        self.write(&line);
-        self.write("\n");
-    }
-
-    /// Something else wants the screen.
-    pub(crate) fn interrupt(&mut self) {
-        if std::mem::take(&mut self.open) {
-            self.write("\n");
-        }
-    }
-
-    #[allow(clippy::unused_self, reason = "only who keeps count of the screen may write on it")]
-    fn write(&self, text: &str) {
-        let mut stderr = std::io::stderr().lock();
-        let _ = if style::colour() && text != "\n" {
-            write!(stderr, "\u{1b}[2m{text}\u{1b}[0m")
-        } else {
-            write!(stderr, "{text}")
+            return style::talk(&line);
         };
+        let up = self.lowest.len() - at;
+        let _ = write!(std::io::stderr(), "\u{1b}[{up}A\u{1b}[K");
+        style::talk(&line);
+        if up > 1 {
+            let _ = write!(std::io::stderr(), "\u{1b}[{}B", up - 1);
+        }
+    }
+
+    /// Something else was written below.
+    pub(crate) fn interrupt(&mut self) {
+        self.lowest.clear();
     }
 }
 
@@ -79,8 +67,8 @@ impl Calls {
 fn line(mark: char, words: &str, took: &str, failure: &str) -> String {
     let width = tty::columns().min(100).saturating_sub(1);
     let failure = style::one_line(failure, 40);
-    let notes: String =
-        [took, &failure].iter().filter(|note| !note.is_empty()).map(|note| format!(" · {note}")).collect();
-    let room = width.saturating_sub(4 + unicode_width::UnicodeWidthStr::width(notes.as_str()));
+    let notes = [took, &failure].into_iter().filter(|note| !note.is_empty());
+    let notes = notes.fold(String::new(), |notes, note| notes + " · " + note);
+    let room = width.saturating_sub(4 + notes.width());
     format!("  {mark} {}{notes}", style::one_line(words, room))
 }

@@ -14,7 +14,10 @@ pub(super) struct Slash {
 pub(super) enum Takes {
     Nothing,
     Agent,
+    /// A branch or a turn, by its number.
     Message,
+    /// The same, by its id: a number would mean something else.
+    Id,
 }
 
 const fn slash(name: &'static str, usage: &'static str, about: &'static str, takes: Takes) -> Slash {
@@ -26,9 +29,19 @@ pub(super) const COMMANDS: &[Slash] = &[
     slash("agent", "[NAME]", "who does the next turns", Takes::Agent),
     slash("model", "[NAME]", "with which model, in the agent's own terms", Takes::Nothing),
     slash("fresh", "", "begin a new session with the next turn, told the history", Takes::Nothing),
-    slash("branch", "[MESSAGE [NAME]]", "go on from there; without a message, draw all branches", Takes::Message),
-    slash("rewind", "[TURNS | MESSAGE]", "take back turns; nothing is deleted", Takes::Message),
-    slash("edit", "[MESSAGE] [--from-here]", "change what was said, in place or as a branch that is run", Takes::Message),
+    slash(
+        "branch",
+        "[MESSAGE [NAME]]",
+        "go on from there; without a message, draw all branches",
+        Takes::Message,
+    ),
+    slash("rewind", "[TURNS | MESSAGE]", "take back turns; nothing is deleted", Takes::Id),
+    slash(
+        "edit",
+        "[MESSAGE] [--from-here]",
+        "change what was said, in place or as a branch that is run",
+        Takes::Message,
+    ),
     slash("retry", "[MESSAGE]", "run a turn again", Takes::Message),
     slash("why", "[AGENT]", "would the next turn resume? each guard with its two values", Takes::Agent),
     slash("show", "[--tree] [-n TURNS]", "what was said and done", Takes::Nothing),
@@ -80,7 +93,9 @@ pub(super) fn arguments(name: &str, rest: &str) -> Vec<String> {
             }
             arguments
         }
-        "rewind" if bare && words[0].parse::<usize>().is_err() => [flag("--to", words.remove(0)), words].concat(),
+        "rewind" if bare && words[0].parse::<usize>().is_err() => {
+            [flag("--to", words.remove(0)), words].concat()
+        }
         "retry" if bare => [flag("--at", words.remove(0)), words].concat(),
         "why" if bare => [flag("--agent", words.remove(0)), words].concat(),
         "edit" if !bare => [vec!["@".to_owned()], words].concat(),

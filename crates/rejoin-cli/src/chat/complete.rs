@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use rejoin::{Message, Rejoin};
+use rustyline::Context;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::Context;
 
 use super::command::{COMMANDS, Takes};
 use crate::style;
@@ -39,8 +39,9 @@ impl<'a> Helper<'a> {
     }
 
     /// Turns and branches, each with what is said about it.
-    fn messages(&self) -> Vec<(String, String)> {
-        let Some(view) = self.conversation.as_ref().and_then(|id| self.rejoin.view(&self.here, id).ok()) else {
+    fn messages(&self, takes: Takes) -> Vec<(String, String)> {
+        let Some(view) = self.conversation.as_ref().and_then(|id| self.rejoin.view(&self.here, id).ok())
+        else {
             return Vec::new();
         };
         let tree = &view.conversation().tree;
@@ -49,8 +50,8 @@ impl<'a> Helper<'a> {
         for (at, turn) in view.path().iter().enumerate().rev().take(OFFERED) {
             let said = view.messages(turn, 4096).unwrap_or_default();
             let said = said.first().map(Message::text).unwrap_or_default();
-            words.push(((at + 1).to_string(), style::one_line(&said, 40)));
-            words.push((turn.id.short(), style::one_line(&said, 40)));
+            let name = if takes == Takes::Id { turn.id.short() } else { (at + 1).to_string() };
+            words.push((name, style::one_line(&said, 40)));
         }
         words
     }
@@ -61,6 +62,10 @@ impl Completer for Helper<'_> {
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let typed = &line[..pos];
+        if typed.ends_with('\\') {
+            let newline = Pair { display: String::new(), replacement: "\n".into() };
+            return Ok((pos - 1, vec![newline]));
+        }
         let Some(command) = typed.strip_prefix('/') else { return Ok((pos, Vec::new())) };
         let Some((name, rest)) = command.split_once(' ') else {
             let known = COMMANDS.iter().map(|slash| (format!("/{}", slash.name), slash.about.to_owned()));
@@ -72,7 +77,7 @@ impl Completer for Helper<'_> {
                 let installed = self.agents().iter().filter(|(_, installed)| *installed);
                 installed.map(|(agent, _)| (agent.clone(), String::new())).collect()
             }
-            Some(slash) if slash.takes == Takes::Message => self.messages(),
+            Some(slash) if slash.takes != Takes::Nothing => self.messages(slash.takes),
             _ => Vec::new(),
         };
         Ok((pos - rest.len(), matching(rest, words.into_iter())))

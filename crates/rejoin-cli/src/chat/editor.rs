@@ -9,7 +9,7 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{
     Cmd, ColorMode, CompletionType, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode,
-    KeyEvent, Modifiers, Movement, RepeatCount,
+    KeyEvent, Modifiers, RepeatCount,
 };
 
 use super::complete::Helper;
@@ -56,6 +56,18 @@ impl<'a> Editor<'a> {
         Ok(Self { editor, history })
     }
 
+    /// Tells which conversation is spoken of, for completion.
+    pub(super) fn about(&mut self, conversation: Option<&str>) {
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.conversation = conversation.map(str::to_owned);
+        }
+    }
+
+    /// All agents, and whether they are installed.
+    pub(super) fn agents(&self) -> &[(String, bool)] {
+        self.editor.helper().map(Helper::agents).unwrap_or_default()
+    }
+
     /// Asks for a line, which may begin with a text that can be changed.
     pub(super) fn ask(&mut self, prompt: &str, initial: &str) -> anyhow::Result<Asked> {
         let styled = format!("\u{1b}[1;36m{prompt}\u{1b}[0m");
@@ -80,18 +92,15 @@ impl<'a> Editor<'a> {
             let _ = self.editor.append_history(&self.history);
         }
     }
-
-    pub(super) fn helper(&mut self) -> Option<&mut Helper<'a>> {
-        self.editor.helper_mut()
-    }
 }
 
-/// A backslash at the end makes Enter begin another line, in its stead.
+/// A backslash at the end makes Enter begin another line, in its stead. Completion does it: the editor's own
+/// command for replacing leaves the cursor before what it puts in.
 struct BackslashEnter;
 
 impl ConditionalEventHandler for BackslashEnter {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let at_end = context.pos() == context.line().len() && context.line().ends_with('\\');
-        at_end.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".into())))
+        at_end.then_some(Cmd::Complete)
     }
 }

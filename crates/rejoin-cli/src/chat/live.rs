@@ -1,5 +1,6 @@
 //! The conversation itself: what the next turn is described with, and what was done.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +30,16 @@ pub(super) struct Live<'a> {
     args: RunArgs,
     /// Who would do the next turn.
     agent: Agent,
-    /// The last turn was stopped by Ctrl-C.
-    stopped: bool,
+    last: Last,
+}
+
+/// What became of the last thing that was typed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Last {
+    /// A turn began.
+    pub(super) begun: bool,
+    /// It was stopped by Ctrl-C.
+    pub(super) stopped: bool,
 }
 
 impl<'a> Live<'a> {
@@ -51,7 +60,7 @@ impl<'a> Live<'a> {
             }
         }
         let agent = apply(describe(rejoin, &args, SOMETHING.into()), &args.how).dry_run()?.agent;
-        Ok(Self { rejoin, here, args, agent, stopped: false })
+        Ok(Self { rejoin, here, args, agent, last: Last::default() })
     }
 
     /// Shows where it stands.
@@ -93,8 +102,8 @@ impl<'a> Live<'a> {
         format!("{} › ", self.agent)
     }
 
-    pub(super) fn was_stopped(&self) -> bool {
-        self.stopped
+    pub(super) fn last(&self) -> Last {
+        self.last
     }
 
     /// A turn with these words.
@@ -120,7 +129,7 @@ impl<'a> Live<'a> {
                 printer.event(event);
             })
         };
-        self.stopped = stopped.load(Ordering::Relaxed);
+        self.last = Last { begun: begun.is_some(), stopped: stopped.load(Ordering::Relaxed) };
         // Once begun it goes on, however the turn ended.
         if let Some(id) = begun {
             self.args.resume = Some(id.to_string());
@@ -133,7 +142,8 @@ impl<'a> Live<'a> {
         match outcome {
             Ok(outcome) => {
                 self.agent = outcome.receipt().agent.clone();
-                printer.finish(&outcome)
+                printer.finish(&outcome)?;
+                print("\n")
             }
             Err(error) => {
                 printer.broke_off(&error);
@@ -144,7 +154,7 @@ impl<'a> Live<'a> {
 
     /// What was typed after a slash.
     pub(super) fn command(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        self.stopped = false;
+        self.last = Last::default();
         match name {
             "help" => print(&help()),
             "agent" => self.choose_agent(rest, editor),
@@ -162,15 +172,14 @@ impl<'a> Live<'a> {
         }
     }
 
-    fn choose_agent(&mut self, name: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let agents = editor.helper().map(|helper| helper.agents().to_vec()).unwrap_or_default();
+    fn choose_agent(&mut self, name: &str, editor: &Editor<'_>) -> anyhow::Result<()> {
         if name.is_empty() {
             let mark = |(agent, installed): &(String, bool)| match installed {
                 true if agent == self.agent.as_str() => format!("● {agent}\n"),
                 true => format!("  {agent}\n"),
                 false => format!("  {agent} (not installed)\n"),
             };
-            return print(&agents.iter().map(mark).collect::<String>());
+            return print(&editor.agents().iter().map(mark).collect::<String>());
         }
         let before = self.args.how.agent.replace(name.to_owned());
         // What the next turn would refuse is refused here.
@@ -202,7 +211,8 @@ impl<'a> Live<'a> {
             let text = format!("nothing was said yet, so there is nothing to /{name}");
             return Err(rejoin::Error::Config(text).into());
         };
-        let given = ["rejoin".to_owned(), name.to_owned(), id].into_iter().chain(command::arguments(name, rest));
+        let given =
+            ["rejoin".to_owned(), name.to_owned(), id].into_iter().chain(command::arguments(name, rest));
         let parsed = match Cli::try_parse_from(given) {
             Ok(cli) => cli.command,
             Err(error) => {
@@ -298,7 +308,7 @@ fn help() -> String {
     let mut out = String::new();
     for slash in COMMANDS {
         let usage = format!("/{} {}", slash.name, slash.usage);
-        out.push_str(&format!("{usage:<32} {}\n", slash.about));
+        let _ = writeln!(out, "{usage:<32} {}", slash.about);
     }
     out.push_str(
         "\nA message is named by its turn's number, a branch, the beginning of its id, or @ (the head), @~1.\n\

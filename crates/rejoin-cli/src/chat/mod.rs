@@ -28,52 +28,54 @@ pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
     tty::keep()?;
     signals::watch()?;
-    let mut editor = Editor::open(Helper::new(&rejoin, here()?), rejoin.home().join("chat_history"))?;
     let mut live = Live::begin(&rejoin, args)?;
+    let mut editor = Editor::open(Helper::new(&rejoin, here()?), rejoin.home().join("chat_history"))?;
     live.greet()?;
     let (mut initial, mut interrupts) = (String::new(), 0);
     while !signals::leaving() {
-        let line = match first.take() {
-            Some(line) => line,
-            None => {
-                if let Some(helper) = editor.helper() {
-                    helper.conversation = live.conversation().map(str::to_owned);
-                }
-                match editor.ask(&live.prompt(), &std::mem::take(&mut initial))? {
-                    Asked::Line(line) => line.trim_end_matches('\n').to_owned(),
-                    Asked::Ended => break,
-                    Asked::Interrupted => {
-                        interrupts += 1;
-                        if interrupts > 1 {
-                            style::talk("Ctrl-D or /quit leaves; the conversation is kept");
-                        }
-                        continue;
+        let typed = if let Some(first) = first.take() {
+            first
+        } else {
+            editor.about(live.conversation());
+            match editor.ask(&live.prompt(), &std::mem::take(&mut initial))? {
+                Asked::Line(typed) => typed.trim_end_matches('\n').to_owned(),
+                Asked::Ended => break,
+                Asked::Interrupted => {
+                    interrupts += 1;
+                    if interrupts > 1 {
+                        style::talk("Ctrl-D or /quit leaves; the conversation is kept");
                     }
+                    continue;
                 }
             }
         };
-        let result = match command::read(&line) {
+        let done = match command::read(&typed) {
             Typed::Nothing => continue,
-            Typed::Prompt(text) => {
-                editor.remember(&line);
-                live.say(text).inspect_err(|_| initial.clone_from(&line))
-            }
             Typed::Command("quit", _) => break,
+            Typed::Prompt(words) => {
+                editor.remember(&typed);
+                let said = live.say(words);
+                if !live.last().begun {
+                    // Refused: it can be said again, or otherwise.
+                    initial.clone_from(&typed);
+                }
+                said
+            }
             Typed::Command(name, rest) => {
-                editor.remember(&line);
+                editor.remember(&typed);
                 live.command(name, rest, &mut editor)
             }
             Typed::Unknown(name) => {
                 let known = command::COMMANDS.iter().map(|slash| format!("/{}", slash.name));
                 let hint = rejoin::suggestion(&format!("/{name}"), known);
                 style::loud(&format!(
-                    "there is no /{name}{hint} (/help lists them all; a blank in front makes it a prompt)"
+                    "there is no /{name}{hint} (/help lists all; with a blank in front it is a prompt)"
                 ));
                 Ok(())
             }
         };
-        interrupts = usize::from(live.was_stopped());
-        if let Err(error) = result {
+        interrupts = usize::from(live.last().stopped);
+        if let Err(error) = done {
             style::error(&error);
         }
     }

@@ -6,6 +6,7 @@ use rejoin::{ConversationView, Kind, Part, Turn};
 
 use crate::commands::show::margin;
 use crate::markdown::Markdown;
+use crate::output::call_words;
 use crate::{style, tty};
 
 /// So many turns.
@@ -28,6 +29,7 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut String
     let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
     let mut markdown = Markdown::new(style::colour());
     let width = tty::columns().min(100);
+    let mut spoken = false;
     for message in view.messages(turn, MOST)? {
         if message.kind == Kind::User {
             for line in rejoin::printable(&message.text()).lines() {
@@ -39,13 +41,14 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut String
         for part in &message.parts {
             match part {
                 Part::Text { text, thought: false } => {
+                    out.push_str(if spoken { "\n" } else { "" });
+                    spoken = true;
                     out.push_str(&markdown.feed(text, width));
                     out.push_str(&markdown.end());
                 }
                 Part::Call { function_call: call } => {
-                    let words = call.args.get("command").and_then(|command| command.as_str());
-                    let words = words.map_or_else(|| call.args.to_string(), str::to_owned);
-                    let line = style::one_line(&format!("{} {words}", call.name), width.saturating_sub(5));
+                    let words = format!("{} {}", call.name, call_words(&call.args));
+                    let line = style::one_line(&words, width.saturating_sub(5));
                     let _ = writeln!(out, "{}", style::faint(&format!("  ⚙ {line}")));
                 }
                 _ => {}

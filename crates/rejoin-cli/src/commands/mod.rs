@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod agents;
+mod choose;
 mod doctor;
 pub(crate) mod edit;
 mod fsck;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
-use super::tree;
+use super::choose::choose;
+use super::{ls, tree};
 use crate::cli::ShowArgs;
 use crate::{exit, style};
 
@@ -13,6 +14,9 @@ const MOST: usize = 64 << 10;
 
 /// `rejoin show`
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
+    if args.interactive {
+        return choose(ls::lines(false)?, args);
+    }
     let rejoin = super::open()?;
     let here = super::here()?;
     let view = rejoin.view(&here, &args.conversation)?;

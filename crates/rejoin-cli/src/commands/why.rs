@@ -42,7 +42,9 @@ pub(crate) fn outlook(why: &Why) -> String {
         Decision::Resume { session, .. } => {
             format!("next turn on {}: resume · {}", why.agent, session.get(..8).unwrap_or(session))
         }
-        Decision::Fresh { why: reason, .. } => format!("next turn on {}: fresh · {}", why.agent, reason.name()),
+        Decision::Fresh { why: reason, .. } => {
+            format!("next turn on {}: fresh · {}", why.agent, reason.name())
+        }
     }
 }
 

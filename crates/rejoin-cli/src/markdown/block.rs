@@ -51,11 +51,11 @@ pub(super) fn block(text: &str, all: bool) -> Option<(Block, usize)> {
         }
         let columns: usize = text[at..at + indent].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
         let blanks = " ".repeat(columns.min(DEEPEST));
-        let quoted = !prefix.first.is_empty();
+        let in_quote = !prefix.first.is_empty();
         let token = body.split(char::is_whitespace).next().unwrap_or_default();
         let followed = body[token.len()..].starts_with([' ', '\t']);
         let whole = |block: Block| all.then_some((block, text.len()));
-        if !quoted {
+        if !in_quote {
             if let Some(fence) = fence(body) {
                 return whole(Block::Fence(fence));
             }
@@ -70,8 +70,8 @@ pub(super) fn block(text: &str, all: bool) -> Option<(Block, usize)> {
             }
         }
         at += indent;
-        if body.starts_with('>') {
-            let blank = usize::from(body[1..].starts_with(' '));
+        if let Some(quoted) = body.strip_prefix('>') {
+            let blank = usize::from(quoted.starts_with(' '));
             prefix.push(&format!("{blanks}│ "), &format!("{blanks}│ "), &format!("{blanks}> "));
             at += 1 + blank;
             continue;

@@ -68,7 +68,8 @@ pub(super) fn inline(
                 _ => add(pieces, base, "["),
             },
             _ => {
-                let plain = rest.find(['\\', '`', '*', '_', '~', '[']).unwrap_or(rest.len()).max(c.len_utf8());
+                let plain =
+                    rest.find(['\\', '`', '*', '_', '~', '[']).unwrap_or(rest.len()).max(c.len_utf8());
                 add(pieces, base, &rest[..plain]);
                 next = at + plain;
             }

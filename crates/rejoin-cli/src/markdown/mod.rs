@@ -50,14 +50,7 @@ struct Words {
 
 impl Markdown {
     pub(crate) fn new(styled: bool) -> Self {
-        Self {
-            styled,
-            width: 80,
-            rest: String::new(),
-            escape: false,
-            line: Line::Nothing,
-            fence: None,
-        }
+        Self { styled, width: 80, rest: String::new(), escape: false, line: Line::Nothing, fence: None }
     }
 
     /// Takes in a piece; gives what can be printed now, on a terminal of that width.
@@ -187,13 +180,8 @@ impl Markdown {
         let indent_width = indent.width();
         let mut styled_indent = String::new();
         Style::DIM.write(&indent, self.styled, &mut styled_indent);
-        self.line = Line::Words(Words {
-            column: first.width(),
-            gap: 0,
-            indent: styled_indent,
-            indent_width,
-            base,
-        });
+        self.line =
+            Line::Words(Words { column: first.width(), gap: 0, indent: styled_indent, indent_width, base });
     }
 
     fn words(&mut self, text: &str, all: bool, out: &mut String) -> usize {
@@ -203,9 +191,9 @@ impl Markdown {
         // What is not certain waits from the beginning of its word.
         while let Err(at) = inline(&text[..end], words.base, self.styled, all, &mut pieces) {
             pieces.clear();
-            end = text[..at].rfind(char::is_whitespace).map_or(0, |blank| {
-                blank + text[blank..].chars().next().map_or(1, char::len_utf8)
-            });
+            end = text[..at]
+                .rfind(char::is_whitespace)
+                .map_or(0, |blank| blank + text[blank..].chars().next().map_or(1, char::len_utf8));
         }
         let mut word: Vec<(Style, String)> = Vec::new();
         for (style, piece) in pieces {

@@ -9,7 +9,8 @@ fn shown(text: &str, styled: bool, width: usize) -> String {
 }
 
 fn readable(text: &str) -> String {
-    let codes = [("0", "⟩"), ("1", "⟨b "), ("2", "⟨dim "), ("3", "⟨i "), ("4", "⟨u "), ("9", "⟨s "), ("36", "⟨c ")];
+    let codes =
+        [("0", "⟩"), ("1", "⟨b "), ("2", "⟨dim "), ("3", "⟨i "), ("4", "⟨u "), ("9", "⟨s "), ("36", "⟨c ")];
     let mut text = text.to_owned();
     for (code, sign) in codes {
         text = text.replace(&format!("\u{1b}[{code}m"), sign);
@@ -55,13 +56,33 @@ fn a_text_looks_like_this() {
 #[test]
 fn marks_that_are_none_are_shown_as_they_are() {
     for text in [
-        "2 * 3 * 4", "a*b*c", "snake_case_name", "*.rs, *.toml", "**open", "`open", "[open", "[x] done",
-        "[a] (b)", "[a](b c)", "****", "~", "~x~", "#tag", "5.5 or 5.", "-x", "a > b", "***", "\\d+", "C:\\dir",
-        "* ", "| a", "__init__.py", "]", "[]()",
+        "2 * 3 * 4",
+        "a*b*c",
+        "snake_case_name",
+        "*.rs, *.toml",
+        "**open",
+        "`open",
+        "[open",
+        "[x] done",
+        "[a] (b)",
+        "[a](b c)",
+        "****",
+        "~",
+        "~x~",
+        "#tag",
+        "5.5 or 5.",
+        "-x",
+        "a > b",
+        "***",
+        "\\d+",
+        "C:\\dir",
+        "| a",
+        "__init__.py",
+        "]",
+        "[]()",
     ] {
         let expected = match text {
             "***" | "****" => format!("⟨dim {}⟩", "─".repeat(40)),
-            "* " => "*".into(),
             text => text.to_owned(),
         };
         assert_eq!(shown(text, true, 80).trim_end(), expected, "{text:?}");
@@ -89,7 +110,9 @@ fn a_line_that_does_not_end_is_printed_all_the_same() {
 
 #[test]
 fn nothing_of_the_text_controls_the_terminal() {
-    for text in ["a\u{1b}[2Jb", "a\u{1b}]0;t\u{7}b\n", "\u{9b}2Ja", "\u{202e}x", "```\n\u{1b}[2J\n```", "| \u{1b}c |"] {
+    for text in
+        ["a\u{1b}[2Jb", "a\u{1b}]0;t\u{7}b\n", "\u{9b}2Ja", "\u{202e}x", "```\n\u{1b}[2J\n```", "| \u{1b}c |"]
+    {
         let out = shown(text, false, 80);
         assert!(!out.contains(|c: char| c.is_control() && c != '\n'), "{out:?}");
         assert!(!out.contains('\u{202e}'), "{out:?}");

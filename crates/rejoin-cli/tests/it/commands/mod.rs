@@ -1,12 +1,14 @@
 //! The rules of the command, one by one.
 
 mod agents;
+mod chat;
 mod config;
 mod conversations;
 mod dry_run;
 mod help;
 mod names;
 mod output;
+mod pick;
 mod privacy;
 mod project_config;
 mod prompt;

@@ -7,6 +7,7 @@ mod claude;
 mod live;
 mod processes;
 mod said;
+mod screen;
 
 pub(crate) use bench::Bench;
 pub(crate) use call::Call;
@@ -14,6 +15,7 @@ pub(crate) use claude::fake_claude;
 pub(crate) use live::Live;
 pub(crate) use processes::{interrupt, kill};
 pub(crate) use said::Said;
+pub(crate) use screen::Screen;
 
 use std::time::{Duration, Instant};
 
