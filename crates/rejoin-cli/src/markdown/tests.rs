@@ -78,6 +78,7 @@ fn marks_that_are_none_are_shown_as_they_are() {
         "C:\\dir",
         "| a",
         "__init__.py",
+        "__init__",
         "]",
         "[]()",
     ] {
