@@ -10,9 +10,6 @@ use crate::cli::Output;
 use crate::markdown::Markdown;
 use crate::{style, tty};
 
-/// Longer lines are hard to read.
-const WIDEST: usize = 100;
-
 /// Prints a turn while it happens.
 #[allow(clippy::struct_excessive_bools, reason = "four independent facts about the stream")]
 pub(crate) struct Printer {
@@ -110,9 +107,11 @@ impl Printer {
                     "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
                 ));
             }
-            Event::Question(_) => self.end_line(),
+            Event::Question(_) if self.live.is_some() => self.end_line(),
             Event::Compaction { text } => {
-                self.end_line();
+                if self.live.is_some() {
+                    self.end_line();
+                }
                 style::talk(&format!("  the agent compacted its memory: {text}"));
             }
             Event::Diagnostic { stream: Stream::Stderr, text } if self.stderr_lines.len() < 20 => {
@@ -143,7 +142,7 @@ impl Printer {
             let shown = match &mut self.live {
                 Some((markdown, calls)) => {
                     calls.interrupt();
-                    markdown.feed(new, tty::columns().min(WIDEST))
+                    markdown.feed(new, tty::text_columns())
                 }
                 None if self.to_terminal => rejoin::printable(new),
                 None => new.to_owned(),

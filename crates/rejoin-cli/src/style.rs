@@ -21,8 +21,10 @@ pub(crate) fn colour() -> bool {
 
 /// Whether the terminal only takes lines: nothing can be moved, nothing coloured.
 pub(crate) fn dumb() -> bool {
-    static DUMB: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb"));
+    static DUMB: LazyLock<bool> = LazyLock::new(|| {
+        let term = std::env::var_os("TERM").unwrap_or_default();
+        ["dumb", "cons25", "emacs"].iter().any(|name| term.eq_ignore_ascii_case(name))
+    });
     *DUMB
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn columns() -> usize {
     }
 }
 
+/// How wide text is set: longer lines are hard to read.
+pub(crate) fn text_columns() -> usize {
+    columns().min(100)
+}
+
 /// Its height now.
 pub(crate) fn rows() -> usize {
     match tcgetwinsize(std::io::stderr()) {

@@ -10,6 +10,9 @@ use crate::{style, tty};
 /// Shorter ones need no time beside them.
 const NOTABLE: Duration = Duration::from_secs(1);
 
+/// Of more calls at a time than this, the oldest are forgotten.
+const MOST: usize = 256;
+
 /// The calls that have not come back.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -31,6 +34,7 @@ impl Calls {
         let call = Call { id: id.to_owned(), words: words.trim_end().to_owned(), begun: Instant::now() };
         style::talk(&line('⚙', &call.words, "", ""));
         self.waiting.push(call);
+        self.waiting.drain(..self.waiting.len().saturating_sub(MOST));
         self.lowest.push(id.to_owned());
         // What has left the screen cannot be reached any more.
         let reach = if style::dumb() { 0 } else { tty::rows().saturating_sub(1) };
@@ -65,7 +69,7 @@ impl Calls {
 
 /// `  ✗ shell cargo test · 2.10 s · error: could not compile`, never wider than the terminal.
 fn line(mark: char, words: &str, took: &str, failure: &str) -> String {
-    let width = tty::columns().min(100).saturating_sub(1);
+    let width = tty::text_columns().saturating_sub(1);
     let failure = style::one_line(failure, 40);
     let notes = [took, &failure].into_iter().filter(|note| !note.is_empty());
     let notes = notes.fold(String::new(), |notes, note| notes + " · " + note);

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
-use rejoin::{Agent, ConversationView, Event, Kind, Rejoin, TurnBuilder};
+use rejoin::{Agent, ConversationView, Event, Rejoin, TurnBuilder};
 
 use super::command::{self, COMMANDS};
 use super::editor::{Asked, Editor};
-use super::recall;
-use crate::cli::{Cli, Command, EditArgs, HowArgs, RunArgs};
+use super::{recall, refuse_how};
+use crate::cli::{Cli, Command, EditArgs, RunArgs};
 use crate::commands::run::{apply, describe};
 use crate::commands::{edit, head, here, label, print, show, why};
 use crate::output::Printer;
 use crate::signals::Running;
 use crate::tty::Quiet;
-use crate::{ask, prompt, style};
+use crate::{ask, exit, prompt, style};
 
 /// Stands for what will be said when it is asked whether anything can be.
 const SOMETHING: &str = "?";
@@ -54,8 +54,12 @@ impl<'a> Live<'a> {
                     args.name = None;
                     args.continue_latest = false;
                 }
-                // The first turn begins it, and says so.
-                Err(error) if error.exit_code() == 4 && args.resume.is_none() => {}
+                // A name that is not taken is one for the conversation that begins.
+                Err(error) if error.exit_code() == exit::NOT_FOUND && args.name.is_some() => {}
+                Err(error) if error.exit_code() == exit::NOT_FOUND && args.continue_latest => {
+                    style::loud("! nothing to continue in this project yet: a new conversation begins");
+                    args.continue_latest = false;
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -231,42 +235,38 @@ impl<'a> Live<'a> {
             }
             Command::Branch(args) => {
                 head::branch(&args)?;
+                self.args.checkpoint = None;
                 self.outlook()
             }
             Command::Rewind(args) => {
                 head::rewind(&args)?;
+                self.args.checkpoint = None;
                 self.outlook()
             }
             Command::Edit(args) => self.edit(&args, editor),
             Command::Retry(args) => {
-                let how = self.how(args.how);
-                let turn = self.rejoin.project(".").resume(args.conversation).retry(args.at);
-                self.carry_out(apply(turn, &how))
+                refuse_how(&args.how)?;
+                let turn = self.rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
+                self.carry_out(apply(apply(turn, &self.args.how), &args.how))
             }
             _ => Ok(()),
         }
     }
 
-    /// What a command says about how, else what this conversation says.
-    fn how(&self, mut how: HowArgs) -> HowArgs {
-        how.agent = how.agent.or_else(|| self.args.how.agent.clone());
-        how.model = how.model.or_else(|| self.args.how.model.clone());
-        how.permissions = how.permissions.or(self.args.how.permissions);
-        how.fresh_session |= self.args.how.fresh_session;
-        how
-    }
-
     fn edit(&mut self, args: &EditArgs, editor: &mut Editor<'_>) -> anyhow::Result<()> {
         let view = self.view()?;
         let message = view.message(&args.message)?;
-        if args.from_here && message.kind != Kind::User {
-            let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
-            return Err(rejoin::Error::Config(text.into()).into());
-        }
+        edit::check(args, &message)?;
+        refuse_how(&args.how)?;
         let before = message.text();
         let text = match &args.file {
             Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
             None if edit::chosen_editor().is_some() => edit::in_editor(&before)?,
+            None if rejoin::printable(&before) != before => {
+                let text =
+                    "this message holds control characters: set VISUAL or EDITOR to edit it, or give -f FILE";
+                return Err(rejoin::Error::Config(text.into()).into());
+            }
             // No editor is known: the prompt line is one.
             None => match editor.ask("edit › ", &before)? {
                 Asked::Line(text) => text,
@@ -279,8 +279,7 @@ impl<'a> Live<'a> {
         if args.from_here {
             let turn = self.rejoin.project(".").resume(&args.conversation);
             let turn = turn.instead_of(message.id.to_string()).prompt(text);
-            let turn = apply(turn, &self.args.how);
-            return self.carry_out(turn);
+            return self.carry_out(apply(apply(turn, &self.args.how), &args.how));
         }
         edit::amend(&view, &message, &text)?;
         self.outlook()

@@ -9,7 +9,7 @@ mod recall;
 
 pub(crate) use calls::Calls;
 
-use crate::cli::{Output, RunArgs};
+use crate::cli::{HowArgs, Output, RunArgs};
 use crate::commands::{here, open};
 use crate::{exit, prompt, signals, style, tty};
 
@@ -89,9 +89,17 @@ fn refuse(args: &RunArgs) -> anyhow::Result<()> {
         "a live conversation needs a terminal for its input and output; for a single turn use `rejoin run`"
     } else if args.ephemeral {
         "a live conversation remembers, --ephemeral does not; use `rejoin run --ephemeral`"
-    } else if args.how.dry_run {
+    } else {
+        return refuse_how(&args.how);
+    };
+    Err(rejoin::Error::Config(fault.to_owned()).into())
+}
+
+/// Turns of a live conversation are run, and shown to a person.
+fn refuse_how(how: &HowArgs) -> anyhow::Result<()> {
+    let fault = if how.dry_run {
         "--dry-run is for one turn: use `rejoin run --dry-run`, or /why in the conversation"
-    } else if args.how.output != Output::Text {
+    } else if how.output != Output::Text {
         "a live conversation is for people: for -o json or stream-json use `rejoin run`"
     } else {
         return Ok(());

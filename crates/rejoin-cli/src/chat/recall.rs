@@ -28,13 +28,12 @@ pub(super) fn last_turns(view: &ConversationView<'_>) -> anyhow::Result<String> 
 fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut String) -> anyhow::Result<()> {
     let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
     let mut markdown = Markdown::new(style::colour());
-    let width = tty::columns().min(100);
+    let width = tty::text_columns();
     let mut spoken = false;
     for message in view.messages(turn, MOST)? {
         if message.kind == Kind::User {
-            for line in rejoin::printable(&message.text()).lines() {
-                let _ = writeln!(out, "{} {line}", style::accent(&format!("{agent} ›")));
-            }
+            let said = rejoin::printable(&message.text());
+            let _ = writeln!(out, "{} {}", style::accent(&format!("{agent} ›")), said.trim_end());
             let _ = writeln!(out, "{}", style::faint(&format!("turn {number} · {}", margin(view, turn))));
             continue;
         }

@@ -13,10 +13,7 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let view = rejoin.view(&super::here()?, &args.conversation)?;
     let message = view.message(&args.message)?;
-    if args.from_here && message.kind != Kind::User {
-        let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
-        return Err(rejoin::Error::Config(text.into()).into());
-    }
+    check(args, &message)?;
     let text = match &args.file {
         Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
         None => in_editor(&message.text())?,
@@ -28,6 +25,15 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     }
     amend(&view, &message, &text)?;
     Ok(exit::DONE)
+}
+
+/// Refuses to run what is not a prompt.
+pub(crate) fn check(args: &EditArgs, message: &Message) -> anyhow::Result<()> {
+    if args.from_here && message.kind != Kind::User {
+        let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
+        return Err(rejoin::Error::Config(text.into()).into());
+    }
+    Ok(())
 }
 
 /// Gives a message another wording, and says what that means.

@@ -57,6 +57,19 @@ fn a_conversation_that_goes_on_shows_its_last_turns_and_what_comes_next() {
 }
 
 #[test]
+fn nothing_to_continue_is_said_before_a_new_one_begins() {
+    let bench = Bench::new();
+    let Some(mut screen) = Screen::open(&bench, "chat -c -a demo") else { return };
+    screen.shows("! nothing to continue in this project yet").says("demo", "/quit");
+    screen.ends(0);
+    assert_eq!(bench.journals().len(), 0);
+    let mut screen = Screen::open(&bench, "chat -s release -a demo hello").unwrap();
+    screen.shows("new conversation").says("demo", "again").shows("resumed").says("demo", "/quit");
+    screen.ends(0);
+    assert_eq!(bench.show()["name"], "release");
+}
+
+#[test]
 fn a_first_prompt_and_the_flags_of_run_are_taken() {
     let bench = Bench::after_a_turn();
     let Some(mut screen) = Screen::open(&bench, "chat -c -a demo2 --model m7 'over to you MARK-b'") else {
@@ -92,6 +105,7 @@ fn what_else_can_be_done_is_done_as_in_the_shell() {
         .says("demo", "/rewind --two")
         .shows("unexpected argument '--two'")
         .shows("/rewind [TURNS | MESSAGE]");
+    screen.says("demo", "/retry --dry-run").shows("--dry-run is for one turn");
     screen.says("demo", "/agent demo2").shows("next turn on demo2: fresh · no_session");
     screen.says("demo2", "five MARK-f").shows("○ demo2 · fresh").shows("✓");
     screen.says("demo2", "/help").shows("/model [NAME]").shows("Ctrl-D leaves");
@@ -252,7 +266,9 @@ fn nothing_of_an_answer_controls_the_terminal() {
     let command = fake_claude(&bench.outside("bin"), "claude");
     bench.claude_is(&command, "");
     let Some(mut screen) = Screen::open(&bench, "chat hello") else { return };
-    screen.shows("end of answer").says("claude", "/show").shows("end of answer").says("claude", "/quit");
+    screen.shows("end of answer").says("claude", "/show").shows("end of answer").shows("claude › ");
+    let answer = bench.show()["turns"][0]["messages"][1]["id"].as_str().unwrap().to_owned();
+    screen.types(&format!("/edit {answer}\r")).shows("holds control characters").says("claude", "/quit");
     assert!(!screen.raw().contains("\u{1b}[2J") && !screen.raw().contains("owned"), "{:?}", screen.raw());
     screen.ends(0);
 }
