@@ -78,6 +78,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
 }
 
+/// What `rejoin chat --help` ends with.
 const CHAT_HELP: &str = "\
 Examples:
   rejoin chat                       a new conversation with the configured agent
