@@ -7,7 +7,7 @@ use rejoin_core::compose::Composed;
 use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
-use crate::{Driver, IdSource};
+use crate::{Attached, Driver, IdSource, Media};
 
 /// Everything rejoin knows about one agent.
 pub trait Definition: Sync {
@@ -73,6 +73,25 @@ pub trait Definition: Sync {
     /// not as quoted text in the prompt.
     fn takes_messages(&self) -> bool {
         false
+    }
+
+    /// Whether files of this kind can go along with a prompt. No kind by default.
+    fn takes(&self, _media: Media) -> bool {
+        false
+    }
+
+    /// The variable that makes it keep its sessions in a directory of the user's choice, and what to
+    /// set it to. It must move sessions alone: a login that stays behind is a login that is lost.
+    fn session_dir(
+        &self,
+        _capabilities: &Capabilities,
+        _dir: &str,
+    ) -> Result<(&'static str, String), Refusal> {
+        Err(Refusal::Unsupported(format!(
+            "{0} cannot keep its sessions in another directory without its login and settings: leave --session-dir out, or \
+             move all of it by a variable of its own in env of [agents.{0}]",
+            self.agent()
+        )))
     }
 
     /// The version rejoin's tests run against; empty for what is part of rejoin.
@@ -150,6 +169,10 @@ impl Capabilities {
 pub struct Request<'a> {
     /// Which session and which words.
     pub composed: &'a Composed,
+    /// Files that go along with the words, all of a kind it [takes](Definition::takes).
+    pub attachments: &'a [Attached],
+    /// The directory their copies will be in, if [`Launch::copies`] asks for them.
+    pub copies: &'a Path,
     /// The id a new session shall have, where we choose it.
     pub new_session: Option<&'a SessionId>,
     /// What the installation can do.
@@ -203,6 +226,8 @@ pub struct Launch {
     pub warnings: Vec<String>,
     /// Files of rejoin's own that must be there first, below [`Request::own_dir`].
     pub files: Vec<(PathBuf, String)>,
+    /// Copies of the attachments must be there for as long as it runs: the agent reads them itself.
+    pub copies: bool,
     /// A directory below [`Request::own_dir`] that is new, and that must be gone after the run with
     /// all that is in it, however the run ends.
     pub scratch: Option<PathBuf>,
@@ -220,6 +245,7 @@ impl Launch {
             env: Vec::new(),
             warnings: Vec::new(),
             files: Vec::new(),
+            copies: false,
             scratch: None,
             lookup: None,
             driver,

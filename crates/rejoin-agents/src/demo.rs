@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId};
+use rejoin_core::{Agent, Attachment, InvalidSessionId, SessionId};
 use serde_json::json;
 
 use crate::embedded::EmbeddedDriver;
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request};
+use crate::{Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request};
 
 /// The demo agent. There are two of them, so that handing work over can be tried without any other.
 pub(crate) struct Demo {
@@ -21,6 +21,9 @@ pub(crate) struct Demo {
 pub(crate) static DEMO: Demo = Demo { name: "demo", title: "Demo agent" };
 /// The other.
 pub(crate) static DEMO2: Demo = Demo { name: "demo2", title: "Second demo agent" };
+
+/// Where sessions are kept, if not in rejoin's own home.
+const STORE: &str = "REJOIN_DEMO_STORE";
 
 impl Definition for Demo {
     fn agent(&self) -> Agent {
@@ -61,7 +64,7 @@ impl Definition for Demo {
     }
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        let named = env("REJOIN_DEMO_STORE").filter(|dir| !dir.is_empty());
+        let named = env(STORE).filter(|dir| !dir.is_empty());
         let home = || env("REJOIN_HOME").map(|home| Path::new(&home).join(format!("{}-agent", self.name)));
         named.map(PathBuf::from).or_else(home)
     }
@@ -80,6 +83,10 @@ impl Definition for Demo {
 
     fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
         true
+    }
+
+    fn takes(&self, media: Media) -> bool {
+        media != Media::Other
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
@@ -114,8 +121,19 @@ impl Definition for Demo {
         if !instructions.is_empty() {
             prompt["instructions"] = instructions.join("\n\n").into();
         }
+        let file = |attached: &Attached| {
+            let Attachment { name, media_type, .. } = &attached.about;
+            json!({ "name": name, "type": media_type, "data": attached.base64() })
+        };
+        if !request.attachments.is_empty() {
+            prompt["files"] = request.attachments.iter().map(file).collect();
+        }
         let driver = EmbeddedDriver::new(self.agent(), prompt, resumed.is_some(), request.ids);
         Ok(Launch::new(args, Box::new(driver)))
+    }
+
+    fn session_dir(&self, _: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+        Ok((STORE, dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

@@ -4,6 +4,7 @@
 //! An agent's file knows neither how a process is run nor that there is a journal. Adding an agent
 //! is one new file and one line in [`registry`].
 
+mod attached;
 mod checks;
 mod claude;
 mod codex;
@@ -27,6 +28,7 @@ mod transcript;
 mod truncated;
 mod words;
 
+pub use attached::{Attached, Media, check_kinds};
 pub use definition::{
     Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Lookup, ProbeAnswer, Refusal,
     Request,

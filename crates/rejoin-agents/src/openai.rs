@@ -4,12 +4,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::compose::Told;
+use rejoin_core::compose::{Told, mention};
 use rejoin_core::{Agent, InvalidSessionId, Kind, Part, SessionId};
 use serde_json::{Value, json};
 
 use crate::embedded::EmbeddedDriver;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, checks, nesting};
+use crate::{
+    Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, checks, nesting,
+};
 
 /// What is kept of a tool's output in a message: the model can look at no more of it.
 const TOOL_OUTPUT: usize = 4 << 10;
@@ -75,6 +77,10 @@ impl Definition for OpenAi {
         true
     }
 
+    fn takes(&self, media: Media) -> bool {
+        matches!(media, Media::Image | Media::Text)
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         if let Some(extra) = request.extra_args.first() {
             return Err(Refusal::Unsupported(format!("an endpoint takes no arguments: {extra:?}")));
@@ -100,6 +106,10 @@ impl Definition for OpenAi {
         Ok(Launch::new(Vec::new(), Box::new(driver)))
     }
 
+    fn session_dir(&self, _: &Capabilities, _: &str) -> Result<(&'static str, String), Refusal> {
+        Err(Refusal::Unsupported("an endpoint keeps no sessions; leave --session-dir out".into()))
+    }
+
     fn find_session(&self, _store: &Path, _dir: &Path, _session: &SessionId) -> Found {
         Found::Nowhere
     }
@@ -118,8 +128,29 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
     for told in request.composed.history() {
         list.extend(turn(told));
     }
-    list.push(json!({ "role": "user", "content": request.composed.prompt() }));
+    let prompt = request.composed.prompt();
+    let content = if request.attachments.is_empty() {
+        json!(prompt)
+    } else {
+        request
+            .attachments
+            .iter()
+            .flat_map(parts)
+            .chain([json!({ "type": "text", "text": prompt })])
+            .collect()
+    };
+    list.push(json!({ "role": "user", "content": content }));
     list
+}
+
+/// A file as parts of a message: its name, and what it holds.
+fn parts(attached: &Attached) -> [Value; 2] {
+    let name = json!({ "type": "text", "text": format!("Attached: {}", attached.about.name) });
+    let held = match attached.media {
+        Media::Text => json!({ "type": "text", "text": attached.text() }),
+        _ => json!({ "type": "image_url", "image_url": { "url": attached.data_url() } }),
+    };
+    [name, held]
 }
 
 /// A turn as what the user said and what came of it.
@@ -128,7 +159,9 @@ fn turn(told: &Told) -> Vec<Value> {
     let mut answer = String::new();
     for message in &told.messages {
         if message.kind == Kind::User {
-            list.push(json!({ "role": "user", "content": message.text() }));
+            let files = message.attachments().map(|attachment| mention(attachment, false));
+            let content: Vec<String> = [message.text()].into_iter().chain(files).collect();
+            list.push(json!({ "role": "user", "content": content.join("\n") }));
             continue;
         }
         for part in &message.parts {
@@ -143,7 +176,7 @@ fn turn(told: &Told) -> Vec<Value> {
                     let more = if cut < output.len() { " … (shortened)" } else { "" };
                     format!("[it gave: {}{more}]", &output[..cut])
                 }
-                Part::Text { .. } | Part::Other(_) => continue,
+                Part::Text { .. } | Part::Attachment { .. } | Part::Other(_) => continue,
             };
             if !answer.is_empty() && !text.is_empty() {
                 answer.push_str("\n\n");

@@ -1,5 +1,6 @@
 //! The one definition of all commands and flags.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ pub(crate) enum Command {
         mut_arg("fresh_session", |arg| arg.help("Start a new session of the agent for the first turn and tell it the history")),
         mut_arg("system_prompt", |arg| arg.help("Replace the agent's system prompt, for as long as you talk")),
         mut_arg("append_system_prompt", |arg| arg.help("Add to the agent's system prompt, for as long as you talk")),
+        mut_arg("attach", |arg| arg.help("Send a file along with the first thing to say (repeatable)")),
         mut_arg("ephemeral", |arg| arg.hide(true)),
         mut_arg("output", |arg| arg.hide(true)),
         mut_arg("dry_run", |arg| arg.hide(true))
@@ -72,8 +74,16 @@ pub(crate) enum Command {
     Rm(RmArgs),
     /// Delete conversations that were not used for a while
     Prune(PruneArgs),
+    /// Write a conversation out: to be read, processed, or taken in elsewhere
+    Export(ExportArgs),
+    /// Take in a conversation that was exported as a bundle or as JSON lines
+    Import(ImportArgs),
     /// Check journals for damage, and repair what appending can repair
     Fsck(FsckArgs),
+    /// Print what a shell needs to complete commands, conversations and agents
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write all of them into a directory
+    Man(ManArgs),
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
     Demo(DemoArgs),
 }
@@ -100,6 +110,7 @@ Examples:
   rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   git diff | rejoin run -c -f review.md -o stream-json
+  rejoin run -c --attach screenshot.png \"why is this button red?\"
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 pub(crate) struct RunArgs {
     /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
@@ -123,7 +134,7 @@ pub(crate) struct RunArgs {
     pub(crate) checkpoint: Option<String>,
 
     /// Record nothing, neither here nor in the agent's own store
-    #[arg(long, conflicts_with = "fresh_session")]
+    #[arg(long, conflicts_with_all = ["fresh_session", "session_dir"])]
     pub(crate) ephemeral: bool,
 
     /// Take the prompt from a file (after the one given as argument); `-` is standard input
@@ -145,6 +156,10 @@ pub(crate) struct HowArgs {
     /// the first one installed]
     #[arg(short, long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+
+    /// Send a file along: an image, a PDF or a text, as far as the agent takes them (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
 
     /// Start a new session of the agent and tell it the history
     #[arg(long)]
@@ -169,6 +184,11 @@ pub(crate) struct HowArgs {
     /// Run in this directory instead of the conversation's own
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+
+    /// Keep the agent's own sessions in this directory (pi, opencode, qwen, demo); remembered for the
+    /// conversation, an empty one is the agent's own place again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session_dir: Option<OsString>,
 
     /// Stop the turn after this long (90, 90s, 5m, 2h)
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
@@ -371,6 +391,49 @@ pub(crate) struct WhyArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin export @ > talk.md
+  rejoin export release --format html --redact --to release.html
+  rejoin export @ --format bundle --to talk.rejoin && scp talk.rejoin there: && ssh there rejoin import talk.rejoin")]
+pub(crate) struct ExportArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// What it looks like
+    #[arg(long, value_enum, default_value_t = ExportFormat::Md)]
+    pub(crate) format: ExportFormat,
+    /// Take out keys, tokens, passwords and the home directory; what was taken out is counted
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Markdown: the path, to be read
+    Md,
+    /// One HTML page: the path, to be read
+    Html,
+    /// As `rejoin show --json`, nothing cut
+    Json,
+    /// The journal, a record per line
+    Jsonl,
+    /// The journal with a hash, for `rejoin import`
+    Bundle,
+}
+
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// A bundle, or a journal
+    pub(crate) file: PathBuf,
+    /// The project it belongs to from now on [default: the one it belonged to]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+}
+
+#[derive(Args)]
 pub(crate) struct FsckArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1 [default: all of this project]
     #[arg(conflicts_with = "all")]
@@ -384,6 +447,24 @@ pub(crate) struct FsckArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  source <(rejoin completions bash)                                 in ~/.bashrc
+  source <(rejoin completions zsh)                                  in ~/.zshrc
+  rejoin completions fish > ~/.config/fish/completions/rejoin.fish")]
+pub(crate) struct CompletionsArgs {
+    /// bash, zsh, fish, elvish or powershell
+    pub(crate) shell: String,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -35,6 +35,9 @@ pub(crate) fn show(plan: &DryRun, output: Output) -> anyhow::Result<i32> {
             let _ = writeln!(out, "env        {name}={}", quoted(value));
         }
         let _ = writeln!(out, "stdin      {}", style::bytes(plan.bytes));
+        for attachment in &plan.attachments {
+            let _ = writeln!(out, "attached   {}", style::attachment(attachment));
+        }
         out.push_str("nothing was run\n");
     } else {
         out = serde_json::to_string_pretty(plan)? + "\n";

@@ -4,6 +4,7 @@ mod ask;
 mod chat;
 mod cli;
 mod commands;
+mod complete;
 mod demo;
 mod dry_run;
 mod duration;
@@ -12,6 +13,8 @@ mod markdown;
 mod output;
 mod pick;
 mod prompt;
+#[cfg(test)]
+mod reference;
 mod signals;
 mod style;
 mod tty;
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         Some("__openai-agent") => return exit::code(rejoin_openai::main()),
         _ => {}
     }
+    complete::answer_shell();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -74,9 +74,12 @@ impl Printer {
 
     fn show(&mut self, event: &Event) {
         match event {
-            Event::Init { agent, plan, number, bytes, conversation, .. } => {
+            Event::Init { agent, plan, number, bytes, conversation, attachments, .. } => {
                 let conversation = conversation.map(|id| id.short());
                 style::talk(&headline(agent.as_str(), plan, *number, *bytes, conversation.as_deref()));
+                for attachment in attachments {
+                    style::talk(&format!("  + {}", style::attachment(attachment)));
+                }
             }
             Event::TextDelta { message, offset, text } | Event::Message { message, offset, text, .. } => {
                 self.text(*message, *offset, text);

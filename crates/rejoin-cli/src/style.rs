@@ -77,6 +77,12 @@ pub(crate) fn bytes(count: usize) -> String {
     }
 }
 
+/// `diagram.png · image/png · 12 KB`
+pub(crate) fn attachment(attachment: &rejoin::Attachment) -> String {
+    let rejoin::Attachment { name, media_type, size, .. } = attachment;
+    format!("{} · {} · {}", one_line(name, 80), one_line(media_type, 40), bytes(*size as usize))
+}
+
 /// `1,204`.
 pub(crate) fn number(count: u64) -> String {
     let digits = count.to_string();

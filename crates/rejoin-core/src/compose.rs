@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::plan::Missed;
-use crate::{Agent, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
+use crate::{Agent, Attachment, Decision, Message, Part, Pin, Plan, SessionId, TurnId, TurnState};
 
 /// A turn whose text the agent must be told.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,11 +24,24 @@ pub struct Told {
     pub shortened: bool,
 }
 
+impl Told {
+    /// The fewest bytes it takes to tell it whole, with the outputs of tools shortened.
+    pub fn least(&self) -> usize {
+        let blocks = quote(self, 0, false).blocks;
+        let tool =
+            |block: &Block| if block.tag.starts_with("tool") { KEPT_OF_A_TOOL_OUTPUT } else { usize::MAX };
+        blocks.iter().map(|block| block.bytes(0, tool(block))).sum()
+    }
+}
+
 /// What there is to compose besides the plan.
 #[derive(Clone, Debug)]
 pub struct Wording<'a> {
     /// The turns of [`Plan::told`]. One that could not be read may be left out: it is marked.
     pub told: Vec<Told>,
+    /// Turns that were not even read, because those before and after them fill the budget, with
+    /// their sizes.
+    pub unread: HashMap<TurnId, usize>,
     /// The user's words.
     pub prompt: &'a str,
     /// Standing instructions, for agents that have no flag for them.
@@ -46,6 +59,7 @@ pub struct Composed {
     pin: Option<Pin>,
     prompt: String,
     history: Vec<Told>,
+    withheld: Vec<Attachment>,
     lossy: bool,
 }
 
@@ -76,6 +90,11 @@ impl Composed {
         &self.history
     }
 
+    /// Files of the turns that are told: named, but not sent again, for nobody kept their bytes.
+    pub fn withheld(&self) -> &[Attachment] {
+        &self.withheld
+    }
+
     /// Bytes that go to the agent: the prompt, and the history where it goes as messages.
     pub fn bytes(&self) -> usize {
         self.prompt.len() + self.history.iter().map(said).sum::<usize>()
@@ -103,6 +122,7 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
             pin,
             prompt: wording.prompt.to_owned(),
             history: Vec::new(),
+            withheld: Vec::new(),
             lossy: false,
         };
     }
@@ -111,7 +131,7 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     let texts: HashMap<TurnId, &Told> = wording.told.iter().map(|told| (told.id, told)).collect();
     let quoted = missed.iter().enumerate().map(|(at, missed)| match texts.get(&missed.turn) {
         Some(told) => quote(told, at + 1, missed.maybe_known),
-        None => unreadable(at + 1),
+        None => Quoted { unread: wording.unread.get(&missed.turn).copied(), ..unreadable(at + 1) },
     });
     let mut turns: Vec<Quoted> = quoted.collect();
     let fence = loop {
@@ -161,7 +181,8 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
         }
         let _ = write!(out, "\n<message-{fence}>\n{}\n</message-{fence}>\n", wording.prompt);
     }
-    Composed { decision, pin, prompt: out, history: Vec::new(), lossy }
+    let withheld = attachments(&wording.told);
+    Composed { decision, pin, prompt: out, history: Vec::new(), withheld, lossy }
 }
 
 /// Composes for an agent that takes the history as messages of their own: the prompt is the user's
@@ -174,6 +195,7 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
         Plan::Fresh { .. } => None,
     };
     let mut lossy = wording.told.len() < told.len() || wording.told.iter().any(|told| told.shortened);
+    let withheld = attachments(&wording.told);
     let mut room = wording.budget;
     let mut history: Vec<Told> = Vec::new();
     for told in wording.told.into_iter().rev() {
@@ -186,7 +208,18 @@ pub fn compose_messages(plan: Plan, wording: Wording<'_>) -> Composed {
         history.push(told);
     }
     history.reverse();
-    Composed { decision, pin, prompt: wording.prompt.to_owned(), history, lossy }
+    Composed { decision, pin, prompt: wording.prompt.to_owned(), history, withheld, lossy }
+}
+
+/// What stands for a file where a turn is told again.
+pub fn mention(attachment: &Attachment, maybe_known: bool) -> String {
+    let now = if maybe_known { "not sent again" } else { "not available to you" };
+    format!("[attachment {attachment}: {now}]")
+}
+
+fn attachments(told: &[Told]) -> Vec<Attachment> {
+    let messages = told.iter().flat_map(|told| &told.messages);
+    messages.flat_map(Message::attachments).cloned().collect()
 }
 
 /// Bytes of what was said and done in a turn.
@@ -200,6 +233,8 @@ struct Quoted {
     blocks: Vec<Block>,
     /// Something of it cannot be quoted.
     incomplete: bool,
+    /// Its size, if it was not read because it cannot fit.
+    unread: Option<usize>,
     /// Blocks left out after the first, and their bytes.
     steps_left_out: Option<(usize, usize)>,
     /// Turns left out after this one, and their bytes.
@@ -226,6 +261,7 @@ fn unreadable(number: usize) -> Quoted {
         head: format!(" number=\"{number}\" note=\"this turn could not be read from the record\""),
         blocks: Vec::new(),
         incomplete: true,
+        unread: None,
         steps_left_out: None,
         turns_left_out: None,
     }
@@ -265,6 +301,16 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
                     let output = function_response.response.output.clone();
                     blocks.push(Block::new("tool-result", failed.to_owned(), output));
                 }
+                Part::Attachment { attachment } => {
+                    let words = mention(attachment, maybe_known);
+                    // One block with the words it came with: they are shortened, but not left out.
+                    match blocks.last_mut() {
+                        Some(block) if block.tag == speaker => {
+                            *block = Block::new(speaker, String::new(), format!("{}\n{words}", block.body));
+                        }
+                        _ => blocks.push(Block::new(speaker, String::new(), words)),
+                    }
+                }
                 Part::Text { .. } => {}
                 Part::Other(_) => {
                     incomplete = true;
@@ -274,7 +320,7 @@ fn quote(told: &Told, number: usize, maybe_known: bool) -> Quoted {
             }
         }
     }
-    Quoted { head, blocks, incomplete, steps_left_out: None, turns_left_out: None }
+    Quoted { head, blocks, incomplete, unread: None, steps_left_out: None, turns_left_out: None }
 }
 
 /// Names from outside, made safe to stand in an attribute.
@@ -298,6 +344,9 @@ impl Quoted {
     }
 
     fn bytes(&self, fence: usize, most: usize) -> usize {
+        if self.unread.is_some() {
+            return TOO_MUCH;
+        }
         let blocks: usize = self.blocks.iter().map(|block| block.bytes(fence, most)).sum();
         blocks + self.head.len() + 2 * fence + 17
     }
@@ -324,6 +373,8 @@ const KEPT_OF_A_TOOL_OUTPUT: usize = 400;
 const KEPT_OF_A_TEXT: usize = 64;
 /// Room for a mark where something was left out.
 const MARK: usize = 64;
+/// What a turn weighs that was not read: more than any budget, and a sum of many is still a number.
+const TOO_MUCH: usize = 1 << 40;
 
 /// Shortens quoted turns to a budget: oldest tool output first, then the middle of the
 /// conversation, then the steps in the middle of a turn, then the longest texts of what is left.
@@ -376,7 +427,9 @@ fn drop_middle(turns: &mut Vec<Quoted>, budget: usize, fence: usize) {
         head += 1;
     }
     if head < tail {
-        let bytes = turns.drain(head..tail).flat_map(|turn| turn.blocks).map(|block| block.whole).sum();
+        let whole =
+            |turn: Quoted| turn.unread.unwrap_or_else(|| turn.blocks.iter().map(|block| block.whole).sum());
+        let bytes = turns.drain(head..tail).map(whole).sum();
         turns[head - 1].turns_left_out = Some((tail - head, bytes));
     }
 }

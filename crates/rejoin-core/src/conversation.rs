@@ -22,6 +22,8 @@ pub struct Conversation {
     pub tree: Tree,
     /// The model the user named last, per agent.
     pub models: BTreeMap<Agent, String>,
+    /// The directory for sessions the user named last, per agent; empty for the agent's own.
+    pub session_dirs: BTreeMap<Agent, String>,
     /// All pins, the most recently touched last.
     pub pins: Vec<Pin>,
     /// Records of a newer version, passed over.
@@ -78,6 +80,9 @@ impl Conversation {
                 if let Some(model) = intent.model {
                     self.models.insert(intent.agent.clone(), model);
                 }
+                if let Some(dir) = intent.session_dir {
+                    self.session_dirs.insert(intent.agent.clone(), dir);
+                }
                 self.set_agent(turn, intent.agent);
                 if let Some(pin) = intent.pin {
                     self.put_pin(pin);
@@ -120,10 +125,12 @@ impl Conversation {
         })
     }
 
-    /// The agent of the newest turn on the path to the head.
+    /// The agent of the newest turn on the path to the head; of the newest at all, if the head stands
+    /// before the first.
     pub fn last_agent(&self) -> Option<&Agent> {
         let (path, _) = self.tree.path(self.tree.head().map(|turn| turn.id));
-        path.iter().rev().find_map(|turn| turn.agent.as_ref())
+        let on_path = path.into_iter().rev().find_map(|turn| turn.agent.as_ref());
+        on_path.or_else(|| self.tree.turns().iter().rev().find_map(|turn| turn.agent.as_ref()))
     }
 
     /// Tokens of all turns together.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Agent, ConversationId, Decision, MessageId, Receipt, TurnId, Usage};
+use crate::{Agent, Attachment, ConversationId, Decision, MessageId, Receipt, TurnId, Usage};
 
 /// Version of the event stream, in its first line. It changes only when a reader would break.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -31,6 +31,9 @@ pub enum Event {
         cwd: String,
         /// Bytes that go to the agent.
         bytes: usize,
+        /// Files that go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// The agent's own session, as soon as it is known.
     Session {

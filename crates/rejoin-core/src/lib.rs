@@ -4,6 +4,7 @@
 //! decision takes values and returns values. Read [`plan`] first; it is the product.
 
 mod agent;
+mod attachment;
 pub mod compose;
 mod conversation;
 mod divergence;
@@ -24,6 +25,7 @@ mod tree;
 mod usage;
 
 pub use agent::Agent;
+pub use attachment::Attachment;
 pub use conversation::Conversation;
 pub use divergence::{Divergence, divergence};
 pub use event::{Choice, Event, Question, SCHEMA_VERSION, Stream};

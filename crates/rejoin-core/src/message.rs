@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Kind, MessageId};
+use crate::{Attachment, Kind, MessageId};
 
 /// A message as it stands on disk: a role and its parts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -47,6 +47,11 @@ pub enum Part {
     Response {
         /// The response.
         function_response: Response,
+    },
+    /// A file that went along with the prompt.
+    Attachment {
+        /// The file, without its bytes.
+        attachment: Attachment,
     },
     /// Something a newer version wrote.
     Other(Value),
@@ -137,6 +142,14 @@ impl Message {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// The files that went along with it.
+    pub fn attachments(&self) -> impl Iterator<Item = &Attachment> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Attachment { attachment } => Some(attachment),
+            _ => None,
+        })
     }
 
     /// Adds the parts of one more record of the same message. `replaces` drops what was streamed

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, ConversationId, Outcome, Reason, TurnId, Usage};
+use crate::{Agent, Attachment, ConversationId, Outcome, Reason, TurnId, Usage};
 
 /// A plan as it is shown and stored: what was decided, without the texts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// Bytes sent to the agent.
     pub bytes: usize,
+    /// Files sent along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// The replay had to be shortened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,

@@ -109,6 +109,10 @@ pub struct Intent {
     /// The model the user named, passed again on later turns of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The directory the user named for the agent's sessions, used again on later turns of this
+    /// agent; empty for the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_dir: Option<String>,
     /// Bytes that will be sent.
     pub bytes: usize,
     /// The session's pin with `exposed` already moved, where its id is known beforehand.

@@ -10,6 +10,8 @@ pub(crate) struct Known<'a> {
     /// The prompt of this one.
     pub(crate) prompt: &'a str,
     pub(crate) instructions: Option<&'a str>,
+    /// The files of all turns, in words.
+    pub(crate) files: &'a [String],
     /// What happened in this turn.
     pub(crate) notes: &'a [String],
 }
@@ -18,6 +20,9 @@ pub(crate) fn answer(known: &Known<'_>) -> String {
     let mut sentences = vec![memory(known)];
     if let Some(instructions) = known.instructions {
         sentences.push(format!("My standing instructions: “{}”.", clipped(instructions)));
+    }
+    if !known.files.is_empty() {
+        sentences.push(format!("Files I got from you: {}.", known.files.join(", ")));
     }
     sentences.extend_from_slice(known.notes);
     format!("{}\n\n{}", sentences.join(" "), seen(known))
@@ -102,7 +107,7 @@ mod tests {
     use super::*;
 
     fn known<'a>(earlier: &'a [String], prompt: &'a str) -> Known<'a> {
-        Known { session: "4f1c2a9e-0000", earlier, prompt, instructions: None, notes: &[] }
+        Known { session: "4f1c2a9e-0000", earlier, prompt, instructions: None, files: &[], notes: &[] }
     }
 
     #[test]

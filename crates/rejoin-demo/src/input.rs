@@ -25,6 +25,27 @@ enum Line {
 pub(crate) struct Prompt {
     pub(crate) text: String,
     pub(crate) instructions: Option<String>,
+    /// Files that came along.
+    #[serde(default)]
+    pub(crate) files: Vec<File>,
+}
+
+/// A file that came along with the prompt.
+#[derive(Deserialize, Debug)]
+pub(crate) struct File {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) media_type: String,
+    /// In base64.
+    pub(crate) data: String,
+}
+
+impl File {
+    /// What is remembered of it.
+    pub(crate) fn about(&self) -> String {
+        let digits = self.data.trim_end_matches('=').len();
+        format!("{} ({}, {} bytes)", self.name, self.media_type, digits * 3 / 4)
+    }
 }
 
 /// Waits for the prompt, the first line.

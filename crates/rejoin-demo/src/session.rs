@@ -24,6 +24,9 @@ pub(crate) enum Record<'a> {
     },
     User {
         text: Cow<'a, str>,
+        /// Files that came along, in words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
     },
     Assistant {
         text: Cow<'a, str>,
@@ -42,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) reissued_from: Option<String>,
     /// The prompts, oldest first.
     pub(crate) prompts: Vec<String>,
+    /// The files that came with them, in words.
+    pub(crate) files: Vec<String>,
     /// How many bytes of text it holds.
     pub(crate) bytes: u64,
     place: Place,
@@ -80,7 +85,7 @@ impl<'a> Store<'a> {
     /// An empty session; nothing is written before its first record.
     pub(crate) fn start(&self, id: String) -> Session {
         let place = self.path(&id).filter(|_| self.keep).map_or(Place::Nowhere, Place::New);
-        Session { id, reissued_from: None, prompts: Vec::new(), bytes: 0, place }
+        Session { id, reissued_from: None, prompts: Vec::new(), files: Vec::new(), bytes: 0, place }
     }
 
     /// A stored session; `None` if there is none of this id.
@@ -95,12 +100,19 @@ impl<'a> Store<'a> {
             return Ok(None);
         }
         let place = if self.keep { Place::Stored(path) } else { Place::Nowhere };
-        let mut session =
-            Session { id: id.to_owned(), reissued_from: None, prompts: Vec::new(), bytes: 0, place };
+        let mut session = Session {
+            id: id.to_owned(),
+            reissued_from: None,
+            prompts: Vec::new(),
+            files: Vec::new(),
+            bytes: 0,
+            place,
+        };
         // A line that cannot be read was torn by a crash: the others still count.
         for record in lines.flatten() {
             match record {
-                Record::User { text } => {
+                Record::User { text, files } => {
+                    session.files.extend(files);
                     session.bytes += text.len() as u64;
                     session.prompts.push(text.into_owned());
                 }

@@ -8,7 +8,7 @@ use crate::args::{Options, Which};
 use crate::children;
 use crate::directives::{Early, Script, Step, Twist};
 use crate::flood;
-use crate::input::{self, Inbox, Interrupted, Prompt};
+use crate::input::{self, File, Inbox, Interrupted, Prompt};
 use crate::output::{End, Event, Out};
 use crate::perform::Turn;
 use crate::session::{Record, Session, Store, is_id};
@@ -172,7 +172,9 @@ fn go(options: &Options, mut session: Session, prompt: &Prompt, script: Script) 
 
 /// Stores the prompt, does what it says and answers.
 fn converse(turn: &mut Turn<'_>, prompt: &Prompt, script: Script) -> Result<(), Stop> {
-    turn.store(&Record::User { text: prompt.text.as_str().into() })?;
+    let files: Vec<String> = prompt.files.iter().map(File::about).collect();
+    turn.session.files.extend_from_slice(&files);
+    turn.store(&Record::User { text: prompt.text.as_str().into(), files })?;
     if turn.session.is_kept() {
         turn.out.event(&Event::Stored)?;
         turn.out.flush()?;
@@ -190,6 +192,7 @@ fn converse(turn: &mut Turn<'_>, prompt: &Prompt, script: Script) -> Result<(), 
         earlier: &turn.session.prompts,
         prompt: &prompt.text,
         instructions: prompt.instructions.as_deref(),
+        files: &turn.session.files,
         notes: &turn.notes,
     });
     turn.say(&text)

@@ -7,6 +7,7 @@
 compile_error!("rejoin's engine needs a Unix-like system so far");
 
 mod answers;
+mod attach;
 mod cancel;
 mod desk;
 mod engine;
@@ -35,6 +36,7 @@ mod turn;
 mod watch;
 mod why;
 
+pub use attach::read_attachments;
 pub use cancel::{CancelWatch, Canceller};
 pub use engine::Engine;
 pub use error::TurnError;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_agents::{Definition, Endpoint};
+use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, MessageId, Permissions, Scope};
 use rejoin_journal::Lease;
@@ -21,6 +21,10 @@ pub struct Order {
     pub base: Base,
     /// The user's words.
     pub prompt: String,
+    /// Files that go along.
+    pub attachments: Vec<Attached>,
+    /// Where the agent shall keep its sessions from now on; empty for its own place.
+    pub session_dir: Option<PathBuf>,
     /// Where, if not in the conversation's own directory.
     pub cwd: Option<PathBuf>,
     /// About resuming.

@@ -1,14 +1,15 @@
 //! From a plan to something that can be launched, or shown.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rejoin_agents::{Found, Launch, Request};
+use rejoin_agents::{Found, Launch, Request, check_kinds};
 use rejoin_core::compose::{Composed, Wording, compose, compose_messages};
 use rejoin_core::plan::{Plan, Wish};
-use rejoin_core::{Agent, Decision, SessionId};
+use rejoin_core::{Agent, Attachment, Decision, SessionId};
 use serde::Serialize;
 
+use crate::attach::place_for_copies;
 use crate::scene::{Scene, environment};
 use crate::scribe::new_id;
 use crate::{Engine, Helper, Order, TurnError};
@@ -22,6 +23,8 @@ pub(crate) struct Ready {
     /// The id a new session was told to have.
     pub(crate) new_session: Option<SessionId>,
     pub(crate) launch: Launch,
+    /// Where copies of the attachments go, if the agent reads them itself.
+    pub(crate) copies: Option<PathBuf>,
 }
 
 impl Ready {
@@ -35,8 +38,9 @@ impl Ready {
         can_ask: bool,
     ) -> Result<Self, TurnError> {
         let agent = order.agent;
+        check_kinds(agent, &order.attachments)?;
         let capabilities = &scene.installation.capabilities;
-        let told = scene.told(engine, order, &plan.told())?;
+        let (told, unread) = scene.told(engine, order, &plan.told())?;
         let by_flag = agent.takes_instructions(capabilities);
         let instructions = if by_flag { None } else { joined_instructions(order) };
         let total_before = match &plan {
@@ -45,6 +49,7 @@ impl Ready {
         };
         let wording = Wording {
             told,
+            unread,
             prompt: &order.prompt,
             instructions: instructions.as_deref(),
             after_cut: scene.after_cut(&plan),
@@ -62,8 +67,12 @@ impl Ready {
             None
         };
         let extra_args: Vec<String> = order.setup.args.iter().chain(&order.extra_args).cloned().collect();
+        let own_dir = engine.home.root().join("agents").join(agent.agent().as_str());
+        let copies = place_for_copies(&own_dir);
         let launch = agent.launch(Request {
             composed: &composed,
+            attachments: &order.attachments,
+            copies: &copies,
             new_session: new_session.as_ref(),
             capabilities,
             model: scene.model.as_deref(),
@@ -75,13 +84,14 @@ impl Ready {
             ephemeral,
             dir: &scene.dir,
             store: scene.store.as_deref(),
-            env: &|name| engine.variable(&order.setup.env, name),
-            own_dir: &engine.home.root().join("agents").join(agent.agent().as_str()),
+            env: &|name| engine.variable(&scene.env, name),
+            own_dir: &own_dir,
             can_ask,
             total_before,
             ids: Box::new(new_id),
         })?;
-        Ok(Self { composed, new_session, launch })
+        let copies = launch.copies.then_some(copies);
+        Ok(Self { composed, new_session, launch, copies })
     }
 
     /// Command and arguments.
@@ -101,10 +111,11 @@ impl Ready {
             turn_number: scene.path.len() + 1,
             plan: self.composed.decision().clone(),
             argv: self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-            env: environment(&order.setup.env, &self.launch.env),
+            env: environment(&scene.env, &self.launch.env),
             removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             cwd: scene.dir.to_string_lossy().into_owned(),
             bytes: self.composed.bytes(),
+            attachments: about(order),
             lossy: self.composed.lossy(),
             prompt: self.composed.prompt().to_owned(),
             warnings: self
@@ -138,6 +149,9 @@ impl Ready {
         if self.composed.lossy() {
             warn("lossy", LOSSY.into());
         }
+        if let Some(text) = withheld(&self.composed) {
+            warn(WITHHELD, text);
+        }
         if matches!(engine.helper, Helper::Thread) {
             let text =
                 "no rejoin executable was found to supervise the agent: its children may outlive a crash";
@@ -145,6 +159,25 @@ impl Ready {
         }
         all
     }
+}
+
+/// The code of that warning.
+pub(crate) const WITHHELD: &str = "attachments";
+
+/// What to tell about files of earlier turns that the agent gets only the names of.
+pub(crate) fn withheld(composed: &Composed) -> Option<String> {
+    let names: Vec<&str> = composed.withheld().iter().map(|attachment| attachment.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "attached to earlier turns and named in the history, but not sent again: {}; attach what is still needed",
+            names.join(", ")
+        )
+    })
+}
+
+/// The files of a turn, as they are remembered.
+pub(crate) fn about(order: &Order) -> Vec<Attachment> {
+    order.attachments.iter().map(|attached| attached.about.clone()).collect()
 }
 
 /// What `--dry-run` shows: the decision and everything that would be sent.
@@ -169,6 +202,9 @@ pub struct DryRun {
     pub cwd: String,
     /// Bytes that would be sent.
     pub bytes: usize,
+    /// Files that would be sent along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// The history would be shortened.
     pub lossy: bool,
     /// The text that would be sent.

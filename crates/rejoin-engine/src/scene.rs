@@ -1,6 +1,6 @@
 //! Everything that is read before anything is decided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::compose::Told;
@@ -29,6 +29,10 @@ pub(crate) struct Scene {
     pub(crate) slice: Slice,
     /// The directory of the turn.
     pub(crate) dir: PathBuf,
+    /// Environment additions: the user's, and where the agent keeps its sessions.
+    pub(crate) env: BTreeMap<String, String>,
+    /// The directory for sessions that was named for this turn, as it is written down.
+    pub(crate) session_dir: Option<String>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) runtime: Runtime,
     pub(crate) permissions: Permissions,
@@ -78,7 +82,22 @@ impl Scene {
             let turns: Vec<&Turn> = path.iter().filter_map(|turn| conversation.tree.turn(*turn)).collect();
             Tree::slice(&turns, info.scope, &agent.agent())
         };
-        let store = engine.agent_store(agent, &order.setup.env);
+        let session_dir = order.session_dir.as_deref().map(session_dir).transpose()?;
+        let remembered = || conversation.session_dirs.get(&agent.agent());
+        let mut env = order.setup.env.clone();
+        if let Some(dir) = session_dir.as_ref().or_else(remembered).filter(|dir| !dir.is_empty())
+            && order.wish != Wish::Ephemeral
+        {
+            if !Path::new(dir).is_dir() {
+                return Err(TurnError::NotFound(format!(
+                    "the directory {dir}, where {} keeps its sessions of this conversation, is gone; name another one with --session-dir (an empty one is the agent's own), and the history is replayed",
+                    agent.agent()
+                )));
+            }
+            let (name, value) = agent.session_dir(&installation.capabilities, dir)?;
+            env.insert(name.to_owned(), value);
+        }
+        let store = engine.agent_store(agent, &env);
         let runtime = Runtime {
             product: installation.product(),
             can_resume: installation.capabilities.resume,
@@ -97,6 +116,8 @@ impl Scene {
             hang_on,
             slice,
             dir,
+            env,
+            session_dir,
             store,
             runtime,
             warnings,
@@ -150,30 +171,45 @@ impl Scene {
         self.pins(order).into_iter().filter(on_path).collect()
     }
 
-    /// The texts an agent must be told, bounded: what cannot fit into a replay is not even loaded whole.
+    /// The texts an agent must be told, newest turns and oldest until they fill the budget; and the
+    /// sizes of those between, which cannot fit and are not even read.
     pub(crate) fn told(
         &self,
         engine: &Engine,
         order: &Order,
         turns: &[TurnId],
-    ) -> Result<Vec<Told>, TurnError> {
+    ) -> Result<(Vec<Told>, HashMap<TurnId, usize>), TurnError> {
         let budget = self.budget(order);
-        let mut room = budget.saturating_mul(4);
-        let mut told = Vec::with_capacity(turns.len());
-        for turn in turns.iter().rev().filter_map(|turn| self.conversation.tree.turn(*turn)) {
-            let limit = if room > 0 { budget.max(1024) } else { 1024 };
-            room = room.saturating_sub(turn.bytes);
-            let read = messages(engine.store(), self.id, turn, limit)?;
-            told.push(Told {
-                id: turn.id,
-                agent: turn.agent.clone(),
-                state: turn.state(),
-                shortened: read.left_out > 0 || !read.problems.is_empty(),
-                messages: read.messages,
-            });
-        }
-        told.reverse();
-        Ok(told)
+        let turns: Vec<&Turn> = turns.iter().filter_map(|turn| self.conversation.tree.turn(*turn)).collect();
+        let read_until_full = |turns: &mut dyn Iterator<Item = &&Turn>| -> Result<Vec<Told>, TurnError> {
+            let (mut told, mut weight) = (Vec::new(), 0);
+            while weight <= budget
+                && let Some(turn) = turns.next()
+            {
+                told.push(self.tell(engine, turn, budget)?);
+                weight += told.last().map_or(0, Told::least);
+            }
+            Ok(told)
+        };
+        let newest = read_until_full(&mut turns.iter().rev())?;
+        let rest = &turns[..turns.len() - newest.len()];
+        let mut told = read_until_full(&mut rest.iter())?;
+        let unread = rest[told.len()..].iter().map(|turn| (turn.id, turn.bytes)).collect();
+        told.extend(newest.into_iter().rev());
+        Ok((told, unread))
+    }
+
+    /// What was said and done in a turn. Of a huge one, less of each text is read.
+    fn tell(&self, engine: &Engine, turn: &Turn, budget: usize) -> Result<Told, TurnError> {
+        let limit = if turn.bytes > budget.saturating_mul(4) { 1024 } else { budget.max(1024) };
+        let read = messages(engine.store(), self.id, turn, limit)?;
+        Ok(Told {
+            id: turn.id,
+            agent: turn.agent.clone(),
+            state: turn.state(),
+            shortened: read.left_out > 0 || !read.problems.is_empty(),
+            messages: read.messages,
+        })
     }
 
     /// The replay budget, halved for each overflow that was met at the end of this path.
@@ -304,6 +340,17 @@ fn real_dir(dir: &Path) -> Result<PathBuf, TurnError> {
     } else {
         Err(TurnError::Usage(format!("{} is not a directory", real.display())))
     }
+}
+
+/// A directory for sessions as it is written down: its real path, or nothing for the agent's own.
+fn session_dir(dir: &Path) -> Result<String, TurnError> {
+    if dir.as_os_str().is_empty() {
+        return Ok(String::new());
+    }
+    let real = dir.canonicalize().ok().filter(|real| real.is_dir()).ok_or_else(|| {
+        TurnError::NotFound(format!("{} is no directory for sessions; make it first", dir.display()))
+    })?;
+    text(&real)
 }
 
 fn text(path: &Path) -> Result<String, TurnError> {

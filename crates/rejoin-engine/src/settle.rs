@@ -4,6 +4,7 @@ use rejoin_core::plan::Wish;
 use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId};
 
 use crate::harvest::Yield;
+use crate::ready::about;
 use crate::scene::Scene;
 use crate::{Order, preflight};
 
@@ -57,6 +58,7 @@ pub(crate) fn receipt(
         model: None,
         outcome,
         bytes: 0,
+        attachments: about(order),
         lossy: false,
         usage: None,
         cost: None,

@@ -11,12 +11,13 @@ use rejoin_core::{
 use rejoin_journal::{Lease, private};
 
 use crate::answers::AnswerBox;
+use crate::attach::write_copies;
 use crate::cancel::CancelWatch;
 use crate::desk::Desk;
 use crate::harvest::{Verdict, Yield};
 use crate::probe::Ask;
 use crate::pump::{Surroundings, pump};
-use crate::ready::{DryRun, LOSSY, Ready};
+use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
 use crate::scene::{Scene, environment};
 use crate::scribe::{Letterhead, Scribe, new_id};
 use crate::settle;
@@ -131,7 +132,9 @@ impl Turn<'_> {
             }
         }
         let mut user = self.head.record(Kind::User, self.id, scene.hang_on);
-        user.message = Some(Content::user(vec![Part::text(order.prompt.as_str())]));
+        let files = about(order).into_iter().map(|attachment| Part::Attachment { attachment });
+        let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
+        user.message = Some(Content::user(parts));
         records.push(user);
         if let Some(ceiling) = order.permissions {
             records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));
@@ -164,6 +167,7 @@ impl Turn<'_> {
             run: self.runs,
             plan: ready.composed.decision().clone(),
             model: self.order.model.clone(),
+            session_dir: self.scene.session_dir.clone(),
             bytes: ready.composed.bytes(),
             pin: self.planned_pin(ready),
         };
@@ -191,6 +195,7 @@ impl Turn<'_> {
             plan: ready.composed.decision().clone(),
             cwd: self.head.cwd.clone(),
             bytes: ready.composed.bytes(),
+            attachments: about(self.order),
         });
         for (code, text) in ready.warnings(self.engine, self.order, self.scene, used_elsewhere.is_some()) {
             self.warn(code, text, desk);
@@ -266,7 +271,7 @@ impl Turn<'_> {
         let (order, scene) = (self.order, self.scene);
         let asked = ready.composed.session().cloned();
         let argv = ready.argv(scene);
-        let mut env: Vec<(String, std::ffi::OsString)> = environment(&order.setup.env, &ready.launch.env)
+        let mut env: Vec<(String, std::ffi::OsString)> = environment(&scene.env, &ready.launch.env)
             .into_iter()
             .map(|(name, value)| (name, value.into()))
             .collect();
@@ -281,6 +286,10 @@ impl Turn<'_> {
         };
         let _scratch = ready.launch.scratch.clone().map(Scratch);
         write_own_files(&ready.launch.files)?;
+        let _copies = ready.copies.clone().map(Scratch);
+        if let Some(dir) = &ready.copies {
+            write_copies(dir, &order.attachments)?;
+        }
         let tidy = |session: Option<&SessionId>| {
             if let (Some(session), Some(store)) = (session, &scene.store) {
                 order.agent.tidy(store, &scene.dir, session);
@@ -346,6 +355,9 @@ impl Turn<'_> {
         desk.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
         if ready.composed.lossy() {
             self.warn("lossy".into(), LOSSY.into(), desk);
+        }
+        if let Some(text) = withheld(&ready.composed) {
+            self.warn(WITHHELD.into(), text, desk);
         }
         desk.next_run();
         if !self.ephemeral() {

@@ -7,6 +7,7 @@ pub(crate) fn clip_part(part: &mut Part, most: usize) -> u64 {
         Part::Text { text, .. } => clip(text, most),
         Part::Call { function_call } => clip_value(&mut function_call.args, most),
         Part::Response { function_response } => clip(&mut function_response.response.output, most),
+        Part::Attachment { .. } => 0,
         Part::Other(value) => clip_value(value, most),
     }
 }

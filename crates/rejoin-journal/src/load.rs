@@ -58,7 +58,9 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
     };
     note_gaps(&conversation.tree, &mut problems);
     let mut loaded = Loaded { conversation, problems, end };
-    if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && loaded.problems.is_empty()) {
+    // Other problems than a cut write are told every time, so they must be met every time.
+    let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
+    if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn) {
         let fold = Fold { end, last, conversation: loaded.conversation };
         if let Some(bytes) = fold.write() {
             store.keep(id, &bytes);

@@ -12,5 +12,5 @@ mod outcome;
 
 pub use guard::{GUARD_EXIT_CODE, GUARDED_AGENTS, guard_path};
 pub use lab::Lab;
-pub use model::{Request, ScriptedModel};
+pub use model::{File, Request, ScriptedModel};
 pub use outcome::{Outcome, run_to_end};

@@ -10,6 +10,7 @@ use rejoin_core::{
 };
 use rejoin_engine::{
     Base, CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher, Why,
+    read_attachments,
 };
 use rejoin_journal::{load, messages};
 
@@ -26,6 +27,8 @@ pub struct TurnBuilder<'a> {
     wanted: Vec<Wanted>,
     place: Place,
     prompt: String,
+    attach: Vec<PathBuf>,
+    session_dir: Option<PathBuf>,
     cwd: Option<PathBuf>,
     fresh: bool,
     ephemeral: bool,
@@ -72,6 +75,8 @@ impl<'a> TurnBuilder<'a> {
             wanted: Vec::new(),
             place: Place::Head,
             prompt: String::new(),
+            attach: Vec::new(),
+            session_dir: None,
             cwd: None,
             fresh: false,
             ephemeral: false,
@@ -136,6 +141,21 @@ impl<'a> TurnBuilder<'a> {
     /// The user's words.
     pub fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = prompt.into();
+        self
+    }
+
+    /// Sends a file along with this turn: an image, a PDF or a text, as far as the agent takes them.
+    /// It is read when the turn is run; the journal keeps its name, type, size and hash, not its bytes.
+    pub fn attach(mut self, file: impl Into<PathBuf>) -> Self {
+        self.attach.push(file.into());
+        self
+    }
+
+    /// The agent keeps its sessions in this directory, which must exist, from this turn of the
+    /// conversation on; an empty path goes back to the agent's own place. Refused for agents that
+    /// could not move them without their login.
+    pub fn session_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.session_dir = Some(dir.into());
         self
     }
 
@@ -285,7 +305,7 @@ impl<'a> TurnBuilder<'a> {
             ));
         }
         let (base, again) = match (&loaded, existing) {
-            (Some(loaded), Some(id)) => self.place.find(rejoin, id, loaded)?,
+            (Some(loaded), Some(id)) => self.place.find(rejoin, id, loaded, !self.attach.is_empty())?,
             _ => (Base::Head, None),
         };
         let (prompt, last_agent) = match again {
@@ -319,6 +339,8 @@ impl<'a> TurnBuilder<'a> {
             target,
             base,
             prompt,
+            attachments: read_attachments(&self.attach)?,
+            session_dir: self.session_dir,
             cwd: self.cwd,
             wish,
             model: self.model,
@@ -344,6 +366,11 @@ impl<'a> TurnBuilder<'a> {
         }
         if self.fresh && self.ephemeral {
             return Err(Error::usage("a fresh session that is kept and an ephemeral one exclude each other"));
+        }
+        if self.session_dir.is_some() && self.ephemeral {
+            return Err(Error::usage(
+                "an ephemeral turn stores nothing: a directory for sessions is of no use to it",
+            ));
         }
         if self.place != Place::Head && self.wanted.is_empty() {
             return Err(Error::usage("a checkpoint needs the conversation it is in: continue or resume one"));
@@ -435,6 +462,7 @@ impl Place {
         rejoin: &Rejoin,
         id: ConversationId,
         conversation: &Conversation,
+        attaches: bool,
     ) -> Result<(Base, Option<Again>), Error> {
         let tree = &conversation.tree;
         let turn_of = |text: &str| -> Result<&Turn, Error> {
@@ -455,6 +483,13 @@ impl Place {
                 };
                 let said = messages(rejoin.engine.store(), id, turn, usize::MAX)?.messages;
                 let prompt = said.first().map(Message::text).unwrap_or_default();
+                let file = said.first().and_then(|prompt| prompt.attachments().next());
+                if let (Some(first), false) = (file, attaches) {
+                    return Err(Error::usage(format!(
+                        "{} was sent along with that prompt, and rejoin keeps no copies of files; attach it again with --attach",
+                        first.name
+                    )));
+                }
                 let base = match turn.state() {
                     TurnState::Completed => before(turn),
                     TurnState::Failed | TurnState::Cut => Base::Turn(turn.id),

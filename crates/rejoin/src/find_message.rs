@@ -36,13 +36,14 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Fo
     if let Some((name, end)) = tree.branches().find(|(name, _)| *name == text) {
         return Ok(turn(end, Some(name.to_owned())));
     }
-    match tree.messages_with_prefix(text).as_slice() {
-        [one] if !text.is_empty() => Ok(Found {
+    let found = if text.is_empty() { Vec::new() } else { tree.messages_with_prefix(text) };
+    match found.as_slice() {
+        [one] => Ok(Found {
             message: *one,
             branch: None,
             names_a_turn: tree.turn(*one).is_some_and(|turn| turn.id == *one),
         }),
-        [] | [_] => {
+        [] => {
             let hint = suggestion(text, tree.branches().map(|(name, _)| name.to_owned()));
             Err(Error::not_found(format!(
                 "no message {text:?} in this conversation; `rejoin show` lists its messages{hint}"

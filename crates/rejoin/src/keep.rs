@@ -19,6 +19,8 @@ pub struct Checked {
     pub problems: Vec<Noted>,
     /// How many problems there are; only the first hundred are kept.
     pub count: u64,
+    /// Nothing that was ever acknowledged is lost, and its end is whole.
+    pub sound: bool,
     /// What was appended to repair it.
     pub repaired: Vec<&'static str>,
 }
@@ -37,7 +39,11 @@ impl Rejoin {
             )));
         }
         let store = self.engine.store();
-        let elsewhere = |path: &str| Some(to.join(Path::new(path).strip_prefix(&from).ok()?));
+        let elsewhere = |path: &str| {
+            let below = Path::new(path).strip_prefix(&from).ok()?;
+            // Joining nothing would leave a slash at the end.
+            Some(if below.as_os_str().is_empty() { to.clone() } else { to.join(below) })
+        };
         let mut moved = Vec::new();
         for listed in store.list(None)? {
             let Some(info) = listed.info.filter(|info| elsewhere(&info.project).is_some()) else { continue };
@@ -78,10 +84,12 @@ impl Rejoin {
         if lost {
             problems.note(None, Some(1), Problem::NotARecord { why: "the first record is lost".into() });
         }
+        let mut torn_end = problems.noted.iter().any(|noted| noted.place == Some(loaded.end));
         let mut repaired = Vec::new();
         if repair && !problems.is_empty() {
             let _hold = self.engine.hold(id, "repairing it")?;
             if store.appender(id)?.seal()? {
+                torn_end = false;
                 repaired.push("an unfinished last line was ended");
             }
             if let Some(dir) = first_dir.filter(|_| lost) {
@@ -93,7 +101,8 @@ impl Rejoin {
             }
         }
         let turns = loaded.conversation.tree.turns().len();
-        Ok(Checked { id, turns, count: problems.count, problems: problems.noted, repaired })
+        let sound = !torn_end && problems.noted.iter().all(|noted| noted.problem.is_harmless());
+        Ok(Checked { id, turns, sound, count: problems.count, problems: problems.noted, repaired })
     }
 }
 

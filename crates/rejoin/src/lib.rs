@@ -31,6 +31,7 @@ mod change;
 mod config;
 mod doctor;
 mod error;
+mod export;
 mod find;
 mod find_message;
 mod home;
@@ -43,18 +44,19 @@ pub use change::{Moved, Rewind};
 pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
 pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
+pub use export::{Format, Imported, Redactor, Taken};
 pub use home::Rejoin;
 pub use keep::Checked;
 pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence, Event,
-    FailureClass, Gap, Kind, Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason,
-    Receipt, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
+    Agent, Attachment, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence,
+    Event, FailureClass, Gap, Kind, Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question,
+    Reason, Receipt, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
 };
 pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
     Canceller, Check as GuardCheck, DryRun, Helper, SUPERVISE, TurnOutcome, Why, supervisor_main,
 };
-pub use view::{AgentReport, ConversationView, Summary};
+pub use view::{AgentReport, ConversationView, Summary, known_agents};

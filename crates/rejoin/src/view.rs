@@ -73,6 +73,11 @@ pub struct ConversationView<'a> {
     problems: Vec<String>,
 }
 
+/// Every agent this version knows, with its name for people.
+pub fn known_agents() -> impl Iterator<Item = (Agent, &'static str)> {
+    rejoin_agents::registry().iter().map(|agent| (agent.agent(), agent.title()))
+}
+
 impl Rejoin {
     /// Every agent this version knows, installed or not.
     pub fn agents(&self) -> Vec<AgentReport> {

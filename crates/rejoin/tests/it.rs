@@ -61,6 +61,24 @@ fn usage_error<T>(result: Result<T, Error>) -> String {
 }
 
 #[test]
+fn files_go_along_and_sessions_elsewhere() {
+    let Some(place) = Place::new() else { return };
+    let file = place.dir.path().join("notes.txt");
+    std::fs::write(&file, "abc").unwrap();
+    let sessions = place.dir.path().join("sessions");
+    std::fs::create_dir(&sessions).unwrap();
+    let first = place.turn("look").attach(&file).session_dir(&sessions).run(|_| {}).unwrap();
+    assert!(first.text().contains("notes.txt (text/plain, 3 bytes)"), "{}", first.text());
+    assert_eq!(first.receipt().attachments[0].size, 3);
+    assert_eq!(std::fs::read_dir(&sessions).unwrap().count(), 1);
+    let second = place.turn("and?").continue_latest().run(|_| {}).unwrap();
+    assert!(second.receipt().plan.resumes());
+    let error = place.turn("look").attach("no/such/file").run(|_| {}).err().unwrap();
+    assert_eq!(error.exit_code(), 4, "{error}");
+    usage_error(place.turn("x").ephemeral().session_dir(&sessions).run(|_| {}));
+}
+
+#[test]
 fn two_turns_are_one_session() {
     let Some(place) = Place::new() else { return };
     let first = place.turn("hello MARK-a").run(|_| {}).unwrap();

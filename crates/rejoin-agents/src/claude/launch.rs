@@ -74,8 +74,11 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
 
     let mut warnings = Vec::new();
     let prompt = if chat {
-        prompt::message(composed.prompt())
+        prompt::message(composed.prompt(), request.attachments)
     } else {
+        if !request.attachments.is_empty() {
+            return Err(missing("--input-format", "takes no attachments"));
+        }
         let plain = prompt::plain(composed.prompt());
         if plain.len() > LONGEST_PLAIN_PROMPT {
             let text = "the prompt is longer than 10 MB, which this claude does not read; shorten it or update claude";

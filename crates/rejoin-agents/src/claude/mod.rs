@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// Claude Code.
 pub(crate) struct Claude;
@@ -99,6 +99,10 @@ impl Definition for Claude {
             ("--settings", "the permission level read is refused"),
             ("--append-system-prompt", "instructions go into the prompt"),
         ]
+    }
+
+    fn takes(&self, media: Media) -> bool {
+        media != Media::Other
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -6,20 +6,34 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::driver::json_line;
+use crate::{Attached, Media};
 
 /// Stands before a `/` or `@` where blocks cannot be sent: no space to Claude, nothing to the eye.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
-/// The message for `--input-format stream-json`.
-pub(super) fn message(prompt: &str) -> Vec<u8> {
+/// The message for `--input-format stream-json`: files first, for only the last block may act.
+pub(super) fn message(prompt: &str, attachments: &[Attached]) -> Vec<u8> {
+    let text = |text: &str| json!({ "type": "text", "text": text });
     let content = match split(prompt) {
-        None => json!(prompt),
-        Some((head, tail)) => json!([{ "type": "text", "text": head }, { "type": "text", "text": tail }]),
+        None if attachments.is_empty() => json!(prompt),
+        None => attachments.iter().map(block).chain([text(prompt)]).collect(),
+        Some((head, tail)) => attachments.iter().map(block).chain([text(head), text(tail)]).collect(),
     };
     json_line(&json!({ "type": "user", "message": { "role": "user", "content": content } }))
+}
+
+fn block(attached: &Attached) -> Value {
+    let media_type = &attached.about.media_type;
+    let base64 = || json!({ "type": "base64", "media_type": media_type, "data": attached.base64() });
+    let source = match attached.media {
+        Media::Image => return json!({ "type": "image", "source": base64() }),
+        Media::Text => json!({ "type": "text", "media_type": media_type, "data": attached.text() }),
+        Media::Pdf | Media::Other => base64(),
+    };
+    json!({ "type": "document", "title": attached.about.name, "source": source })
 }
 
 /// The prompt for plain text input: as it is, unless something in it would act.
@@ -104,8 +118,24 @@ mod tests {
     }
 
     #[test]
+    fn files_stand_before_the_words() {
+        let files = [
+            Attached::new("a.png", b"\x89PNG\r\n\x1a\n".to_vec(), String::new()),
+            Attached::new("b.txt", b"notes".to_vec(), String::new()),
+            Attached::new("c.pdf", b"%PDF-1".to_vec(), String::new()),
+        ];
+        let blocks = |prompt: &str| {
+            let line: Value = serde_json::from_slice(&message(prompt, &files)).unwrap();
+            let blocks = line["message"]["content"].as_array().unwrap().clone();
+            blocks.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(blocks("hello"), ["image", "document", "document", "text"]);
+        assert_eq!(blocks("/clear"), ["image", "document", "document", "text", "text"]);
+    }
+
+    #[test]
     fn a_message_is_one_line() {
-        let text = String::from_utf8(message("see @a\nb")).unwrap();
+        let text = String::from_utf8(message("see @a\nb", &[])).unwrap();
         assert_eq!(
             text,
             r#"{"message":{"content":[{"text":"see @a","type":"text"},{"text":"\nb","type":"text"}],"role":"user"},"type":"user"}"#

@@ -60,12 +60,26 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     if request.ephemeral {
         args.push("--ephemeral".into());
     }
+    if !request.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {
+        return Err(Refusal::Unsupported(
+            "this codex takes no attachments here (its help has no --image); update codex".into(),
+        ));
+    }
+    for copy in request.copies(NAME)? {
+        args.push(format!("--image={copy}").into());
+    }
     args.extend(session.map(|session| OsString::from(session.as_str())));
     args.push("-".into());
 
+    let copies = !request.attachments.is_empty();
     let driver =
         CodexDriver::new(prompt, session.is_some(), !request.ephemeral, request.total_before, request.ids);
-    Ok(Launch { warnings, ..Launch::new(args, Box::new(driver)) })
+    Ok(Launch { warnings, copies, ..Launch::new(args, Box::new(driver)) })
+}
+
+/// Whether a file can go along: `exec` and `exec resume` each have a flag of their own.
+fn takes_images(capabilities: &Capabilities, resumes: bool) -> bool {
+    capabilities.has(if resumes { "resume --image" } else { "--image" })
 }
 
 /// What is set for this run only.

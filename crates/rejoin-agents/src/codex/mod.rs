@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// Codex CLI.
 pub(crate) struct Codex;
@@ -98,6 +98,10 @@ impl Definition for Codex {
             ("--ephemeral", "--ephemeral is refused"),
             ("resume --json", "no session can be resumed: every turn replays the history"),
         ]
+    }
+
+    fn takes(&self, media: Media) -> bool {
+        media == Media::Image
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

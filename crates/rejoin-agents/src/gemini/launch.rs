@@ -7,11 +7,15 @@ use rejoin_core::Permissions;
 use super::driver::{GeminiDriver, Run};
 use super::mentions::Known;
 use super::{NAME, STREAM_JSON, ephemeral, limits, prompt, settings, trust};
+use crate::attached::Reads;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
 use crate::{Capabilities, Launch, Refusal, Request, checks};
 
 /// Gemini cuts off what goes beyond.
 const LONGEST_PROMPT: usize = 8 << 20;
+
+/// What it puts of a file into a prompt.
+const READS: Reads = Reads { bytes: 8 << 20, lines: 1999, width: 2000 };
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let capabilities = request.capabilities;
@@ -62,8 +66,12 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     }
 
     let text = request.composed.prompt();
-    let known = (!prompt::mentions(text).is_empty()).then(|| Known::around(dir, store));
-    let guarded = prompt::guarded(text, |name| known.as_ref().is_none_or(|known| known.acts(name)));
+    READS.check(NAME, request.attachments)?;
+    let attached = request.mentions(NAME)?;
+    // With a directory more to look in, any name may act.
+    let sure = attached.is_none() && !prompt::mentions(text).is_empty();
+    let known = sure.then(|| Known::around(dir, store));
+    let mut guarded = prompt::guarded(text, |name| known.as_ref().is_none_or(|known| known.acts(name)));
     if guarded.len() > LONGEST_PROMPT {
         let text = "the prompt is longer than 8 MiB, and gemini cuts off the rest; put the long part into a file of the \
                     project and name it";
@@ -74,6 +82,11 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
                     character, an @ before a name by a backslash";
         warnings.push(text.to_owned());
     }
+    let copies = attached.is_some();
+    if let Some((mentions, flag)) = attached {
+        guarded.to_mut().push_str(&mentions);
+        args.push(flag.into());
+    }
     let run = Run {
         prompt: guarded.into_owned().into_bytes(),
         resumed: request.composed.session().is_some(),
@@ -81,7 +94,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         limit,
     };
     let driver = Box::new(GeminiDriver::new(run, request.ids));
-    Ok(Launch { env: additions, warnings, files: launch_files, scratch, ..Launch::new(args, driver) })
+    Ok(Launch { env: additions, warnings, files: launch_files, copies, scratch, ..Launch::new(args, driver) })
 }
 
 /// Which session.

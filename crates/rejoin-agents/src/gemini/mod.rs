@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// The agent's name.
 const NAME: &str = "gemini";
@@ -94,6 +94,10 @@ impl Definition for Gemini {
 
     fn tested_version(&self) -> &'static str {
         "0.61.0"
+    }
+
+    fn takes(&self, media: Media) -> bool {
+        media != Media::Other
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::config::{self, Config};
 use super::driver::{OpenCodeDriver, Run};
 use super::{id, permissions};
+use crate::attached::Reads;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
 use crate::{Capabilities, Launch, Lookup, Refusal, Request, checks, loose};
 
@@ -17,6 +18,9 @@ const NAME: &str = "opencode";
 const RULES_SINCE: [u64; 3] = [1, 1, 1];
 /// What answers every question with yes, in newer and in older versions.
 const ALLOWING: &[&str] = &["--auto", "--dangerously-skip-permissions"];
+
+/// What its reading tool shows of a file, which is how it reads attached ones.
+const READS: Reads = Reads { bytes: 48_000, lines: 2000, width: 2000 };
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     check_abilities(&request)?;
@@ -64,6 +68,14 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         push(format!("--title={title}"));
     }
 
+    if !request.attachments.is_empty() && !capabilities.has("--file") {
+        return Err(missing("takes no attachments", "--file"));
+    }
+    READS.check(NAME, request.attachments)?;
+    for copy in request.copies(NAME)? {
+        push(format!("--file={copy}"));
+    }
+
     let mut env = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned())];
     let mut over = json!({});
     if request.ephemeral {
@@ -105,8 +117,9 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     };
     let lookup = (titled && !request.ephemeral && capabilities.has("list --format"))
         .then(|| lookup(capabilities, title, dir.to_owned()));
+    let copies = !request.attachments.is_empty();
     let driver = OpenCodeDriver::new(run, request.ids);
-    Ok(Launch { env, warnings, lookup, ..Launch::new(args, Box::new(driver)) })
+    Ok(Launch { env, warnings, copies, lookup, ..Launch::new(args, Box::new(driver)) })
 }
 
 /// What this installation cannot do, or OpenCode at all.

@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// OpenCode.
 pub(crate) struct OpenCode;
 
-/// Since then its database may lie in memory.
+/// Since then its database may lie in memory, or anywhere else.
 const MEMORY_SINCE: [u64; 3] = [1, 3, 0];
 
 /// What it leaves in the environment of the commands it runs.
@@ -110,8 +110,20 @@ impl Definition for OpenCode {
         "1.18.33"
     }
 
+    fn takes(&self, media: Media) -> bool {
+        media != Media::Other
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
+    }
+
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+        if !capabilities.ephemeral {
+            let text = "this opencode cannot keep its sessions elsewhere (that takes 1.3.0 or newer); update opencode";
+            return Err(Refusal::Unsupported(text.into()));
+        }
+        Ok((store::DATABASE, format!("{dir}/opencode.db")))
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

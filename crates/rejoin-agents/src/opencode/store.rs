@@ -11,6 +11,9 @@ use rejoin_core::{SessionId, Witness};
 use super::sqlite::{Database, Entries};
 use crate::Found;
 
+/// Names the database; logins and settings stay where they are.
+pub(super) const DATABASE: &str = "OPENCODE_DB";
+
 /// The database it was told to use, else the directory its own lies in.
 pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
@@ -19,7 +22,7 @@ pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let data = data.or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/share")));
         data.map(|data| data.join("opencode"))
     };
-    match set("OPENCODE_DB") {
+    match set(DATABASE) {
         Some(memory) if memory == ":memory:" => None,
         Some(database) if Path::new(&database).is_absolute() => Some(database.into()),
         Some(database) => data().map(|data| data.join(database)),

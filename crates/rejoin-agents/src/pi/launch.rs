@@ -59,17 +59,25 @@ pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refus
     if written.no_templates {
         args.push(NO_TEMPLATES.into());
     }
+    let mut text = written.text;
+    let copies = request.copies(NAME)?;
+    if !copies.is_empty() {
+        // Pi puts texts right behind the prompt.
+        text.to_mut().push_str("\n\nAttached:");
+    }
+    args.extend(copies.iter().map(|copy| format!("@{copy}").into()));
     // The user's arguments come last: a flag of theirs that lacks its value is refused by Pi, and
     // swallows none of ours.
     args.extend(extra_args.iter().map(OsString::from));
 
     let resumed = session.is_some();
-    let run = Run { prompt: input(&written.text, resumed), resumed, stores: !request.ephemeral };
+    let run = Run { prompt: input(&text, resumed), resumed, stores: !request.ephemeral };
     let driver = Box::new(PiDriver::new(run, agent, request.ids));
     Ok(Launch {
         // Without it Pi installs missing packages when it starts, those a project names included.
         env: vec![("PI_OFFLINE".into(), "1".into())],
         warnings: written.warning.into_iter().collect(),
+        copies: !copies.is_empty(),
         ..Launch::new(args, driver)
     })
 }
@@ -129,7 +137,7 @@ fn names_a_program(settings: &Path) -> bool {
     }
 }
 
-fn missing(flag: &str, what: &str) -> Refusal {
+pub(super) fn missing(flag: &str, what: &str) -> Refusal {
     Refusal::Unsupported(format!("this pi {what} (its help has no {flag}); update pi"))
 }
 

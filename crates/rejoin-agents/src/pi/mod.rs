@@ -14,10 +14,13 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// Pi coding agent.
 pub(crate) struct Pi;
+
+/// Names a directory for sessions alone.
+const SESSIONS: &str = "PI_CODING_AGENT_SESSION_DIR";
 
 impl Definition for Pi {
     fn agent(&self) -> Agent {
@@ -71,7 +74,7 @@ impl Definition for Pi {
                 path.to_str().and_then(|path| store::expanded(path, || home.clone().unwrap_or_default()));
             Some(at_home.unwrap_or_else(|| path.into()))
         };
-        named("PI_CODING_AGENT_SESSION_DIR")
+        named(SESSIONS)
             .or_else(|| named("PI_CODING_AGENT_DIR"))
             .or_else(|| home.as_ref().map(|home| home.join(".pi/agent")))
     }
@@ -96,8 +99,20 @@ impl Definition for Pi {
         "0.74.2"
     }
 
+    fn takes(&self, media: Media) -> bool {
+        matches!(media, Media::Image | Media::Text)
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request, self.agent())
+    }
+
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+        // Its help tells of both, this flag and the variable.
+        if !capabilities.has("--session-dir") {
+            return Err(launch::missing("--session-dir", "cannot keep its sessions elsewhere"));
+        }
+        Ok((SESSIONS, dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

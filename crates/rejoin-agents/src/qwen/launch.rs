@@ -6,10 +6,14 @@ use rejoin_core::Permissions;
 
 use super::driver::{QwenDriver, Run};
 use super::{level, memory, prompt};
+use crate::attached::Reads;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
 use crate::{Launch, Refusal, Request, checks};
 
 const NAME: &str = "qwen";
+
+/// What it puts of a file into a prompt.
+const READS: Reads = Reads { bytes: 24_000, lines: 999, width: 24_000 };
 
 pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let capabilities = request.capabilities;
@@ -56,9 +60,11 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let (limit, widened) = level::permissions(request.permissions, capabilities, request.dir, &mut args)?;
 
     // Other directories may hold what an @ names.
-    let elsewhere = request.extra_args.iter().any(|arg| arg.contains("-dir"));
+    READS.check(NAME, request.attachments)?;
+    let attached = request.mentions(NAME)?;
+    let elsewhere = attached.is_some() || request.extra_args.iter().any(|arg| arg.contains("-dir"));
     let exists = |name: &str| elsewhere || request.dir.join(name).exists();
-    let (prompt, escaped) = prompt::plain(composed.prompt(), exists);
+    let (mut prompt, escaped) = prompt::plain(composed.prompt(), exists);
     if prompt.len() > prompt::LONGEST {
         let text = "the prompt is longer than 8 MiB, of which qwen would read only the beginning; shorten it";
         return Err(Refusal::Unsupported(text.into()));
@@ -69,6 +75,11 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
             "qwen would put files into the prompt or move spaces where it holds an @: each was sent as \\@"
                 .to_owned(),
         );
+    }
+    let copies = attached.is_some();
+    if let Some((mentions, flag)) = attached {
+        prompt.to_mut().push_str(&mentions);
+        args.push(flag.into());
     }
     let run = Run {
         prompt: prompt.into_owned().into_bytes(),
@@ -81,7 +92,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let driver = Box::new(QwenDriver::new(run, request.ids));
     // Without it a wrapper takes the signals and the real process lives on.
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
-    let mut launch = Launch { env, warnings, ..Launch::new(args, driver) };
+    let mut launch = Launch { env, warnings, copies, ..Launch::new(args, driver) };
     if let Some(place) = place {
         memory::forget(&mut launch, place, request.env);
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
-use crate::{Capabilities, Definition, Found, Launch, ProbeAnswer, Refusal, Request, help, nesting};
+use crate::{Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, help, nesting};
 
 /// Qwen Code.
 pub(crate) struct Qwen;
@@ -63,9 +63,7 @@ impl Definition for Qwen {
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let named = |name: &str| env(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        named("QWEN_RUNTIME_DIR")
-            .or_else(|| named("QWEN_HOME"))
-            .or_else(|| named("HOME").map(|home| home.join(".qwen")))
+        named(RUNTIME).or_else(|| named("QWEN_HOME")).or_else(|| named("HOME").map(|home| home.join(".qwen")))
     }
 
     fn foreign_env(&self) -> &'static [&'static str] {
@@ -84,8 +82,23 @@ impl Definition for Qwen {
         capabilities.has("--append-system-prompt")
     }
 
+    fn takes(&self, media: Media) -> bool {
+        matches!(media, Media::Image | Media::Text)
+    }
+
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request)
+    }
+
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+        let version = capabilities.version.as_deref().unwrap_or_default();
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
+        if (numbers.next(), numbers.next()) < (Some(0), Some(15)) {
+            return Err(Refusal::Unsupported(format!(
+                "it is not known whether this qwen ({version}) can keep its sessions elsewhere; update qwen"
+            )));
+        }
+        Ok((RUNTIME, dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
@@ -116,5 +129,8 @@ impl Definition for Qwen {
         store::total(session_file)
     }
 }
+
+/// Names a directory for sessions and the like; logins and settings stay where they are.
+const RUNTIME: &str = "QWEN_RUNTIME_DIR";
 
 const PRODUCT: &str = "Qwen Code";

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod arguments;
+mod attachments;
 mod claude;
 mod codex;
 mod cuts;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use rejoin_agents::{
-    Capabilities, Definition, Driver, IdSource, Launch, ProbeAnswer, Refusal, Request, find,
+    Attached, Capabilities, Definition, Driver, IdSource, Launch, ProbeAnswer, Refusal, Request, find,
 };
 use rejoin_core::compose::{Composed, Wording, compose};
 use rejoin_core::{
@@ -105,6 +105,7 @@ pub(crate) struct Asked {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) can_ask: bool,
     pub(crate) total_before: Usage,
+    pub(crate) attachments: Vec<Attached>,
 }
 
 impl Asked {
@@ -126,6 +127,7 @@ impl Asked {
             env: Vec::new(),
             can_ask: false,
             total_before: Usage::default(),
+            attachments: Vec::new(),
         }
     }
 
@@ -177,6 +179,7 @@ impl Asked {
         };
         let wording = Wording {
             told: Vec::new(),
+            unread: std::collections::HashMap::new(),
             prompt: &self.prompt,
             instructions: None,
             after_cut: false,
@@ -208,6 +211,8 @@ impl Asked {
         let new_session: Option<SessionId> =
             self.new_session.as_ref().map(|session| definition.session_id(session).unwrap());
         definition.launch(Request {
+            attachments: &self.attachments,
+            copies: Path::new("/rejoin/attached"),
             composed: &self.composed(),
             new_session: new_session.as_ref(),
             capabilities: &self.capabilities,

@@ -142,6 +142,7 @@ impl<'a> Live<'a> {
             self.args.checkpoint = None;
             self.args.scope = None;
             self.args.how.fresh_session = false;
+            self.args.how.attach.clear();
         }
         match outcome {
             Ok(outcome) => {

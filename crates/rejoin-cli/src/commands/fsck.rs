@@ -16,16 +16,15 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
     };
     let checked: Vec<Checked> =
         ids.into_iter().map(|id| rejoin.check(id, args.repair)).collect::<Result<_, _>>()?;
-    let damaged = checked.iter().any(|checked| checked.count > 0);
+    let sound = checked.iter().filter(|checked| checked.sound).count();
     if args.json {
         let list: Vec<_> = checked.iter().map(as_json).collect();
         super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
     } else {
         super::print(&checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
-        let sound = checked.iter().filter(|checked| checked.count == 0).count();
         style::talk(&format!("{} checked, {sound} sound", style::plural(checked.len(), "conversation")));
     }
-    Ok(if damaged { exit::DAMAGED } else { exit::DONE })
+    Ok(if sound == checked.len() { exit::DONE } else { exit::DAMAGED })
 }
 
 fn paragraph(checked: &Checked) -> String {
@@ -52,6 +51,7 @@ fn as_json(checked: &Checked) -> serde_json::Value {
     json!({
         "id": checked.id,
         "turns": checked.turns,
+        "sound": checked.sound,
         "problems": problems,
         "count": checked.count,
         "repaired": checked.repaired,

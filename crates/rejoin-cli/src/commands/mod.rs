@@ -4,10 +4,12 @@ mod agents;
 mod choose;
 mod doctor;
 pub(crate) mod edit;
+mod export;
 mod fsck;
 pub(crate) mod head;
 pub(crate) mod label;
 mod ls;
+mod manual;
 mod mv;
 mod remove;
 pub(crate) mod run;
@@ -38,7 +40,11 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Mv(args) => mv::mv(&args),
         Command::Rm(args) => remove::rm(&args),
         Command::Prune(args) => remove::prune(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Import(args) => export::import(&args),
         Command::Fsck(args) => fsck::fsck(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }

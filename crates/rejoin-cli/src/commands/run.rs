@@ -99,6 +99,12 @@ pub(crate) fn apply<'a>(turn: TurnBuilder<'a>, how: &HowArgs) -> TurnBuilder<'a>
     if let Some(dir) = &how.cwd {
         turn = turn.cwd(dir);
     }
+    for file in &how.attach {
+        turn = turn.attach(file);
+    }
+    if let Some(dir) = &how.session_dir {
+        turn = turn.session_dir(dir);
+    }
     if let Some(limit) = how.timeout {
         turn = turn.timeout(limit);
     }

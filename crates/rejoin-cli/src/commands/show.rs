@@ -29,17 +29,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     let path = if args.tree { view.conversation().tree.turns().iter().collect() } else { view.path() };
     let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
-        let turns = path[first..].iter().map(|turn| as_json(&view, turn)).collect::<Result<Vec<_>, _>>()?;
-        let whole = json!({
-            "id": view.id(),
-            "name": view.conversation().name,
-            "tags": view.conversation().tags,
-            "head": view.conversation().tree.head().map(|turn| turn.id),
-            "branches": view.conversation().tree.branches().map(|(name, turn)| (name, turn.id)).collect::<BTreeMap<_, _>>(),
-            "info": view.info(),
-            "pins": view.conversation().pins,
-            "turns": turns,
-        });
+        let whole = as_json(&view, &path[first..], MOST)?;
         super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
         return Ok(exit::DONE);
     }
@@ -88,6 +78,9 @@ fn paragraph(
                 for line in rejoin::printable(&message.text()).lines() {
                     let _ = writeln!(out, "> {line}");
                 }
+                for attachment in message.attachments() {
+                    let _ = writeln!(out, "> + {}", style::attachment(attachment));
+                }
             }
             _ => parts(&message, out),
         }
@@ -110,7 +103,7 @@ fn parts(message: &Message, out: &mut String) {
                 let mark = if output.error { "✗" } else { "↳" };
                 let _ = writeln!(out, "  {mark} {}", style::one_line(&output.output, 90));
             }
-            Part::Text { .. } | Part::Other(_) => {}
+            Part::Text { .. } | Part::Attachment { .. } | Part::Other(_) => {}
         }
     }
 }
@@ -134,9 +127,30 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     format!("{decision} · {outcome}")
 }
 
-fn as_json(view: &ConversationView<'_>, turn: &Turn) -> anyhow::Result<serde_json::Value> {
+/// A conversation with some of its turns; longer texts are cut at `most`.
+pub(super) fn as_json(
+    view: &ConversationView<'_>,
+    turns: &[&Turn],
+    most: usize,
+) -> anyhow::Result<serde_json::Value> {
+    let conversation = view.conversation();
+    let branches: BTreeMap<_, _> = conversation.tree.branches().map(|(name, turn)| (name, turn.id)).collect();
+    let turns = turns.iter().map(|turn| turn_as_json(view, turn, most)).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
+        "id": view.id(),
+        "name": conversation.name,
+        "tags": conversation.tags,
+        "head": conversation.tree.head().map(|turn| turn.id),
+        "branches": branches,
+        "info": view.info(),
+        "pins": conversation.pins,
+        "turns": turns,
+    }))
+}
+
+fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow::Result<serde_json::Value> {
     let messages: Vec<_> = view
-        .messages(turn, MOST)?
+        .messages(turn, most)?
         .into_iter()
         .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "parts": message.parts }))
         .collect();

@@ -9,6 +9,7 @@
 
 mod commands;
 mod failures;
+mod history;
 mod real;
 mod support;
 mod turns;

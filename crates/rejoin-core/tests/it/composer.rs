@@ -1,8 +1,12 @@
 //! What is sent: quoting, the budget, and nothing added where nothing is needed.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 use rejoin_core::compose::{Composed, Told, Wording, compose};
-use rejoin_core::{Agent, Kind, Message, MessageId, Outcome, Part, Plan, Reason, Slice, TurnId, TurnState};
+use rejoin_core::{
+    Agent, Attachment, Kind, Message, MessageId, Outcome, Part, Plan, Reason, Slice, TurnId, TurnState,
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -53,7 +57,8 @@ fn with_tool(number: usize, output: &str) -> Told {
 
 fn replayed(told: Vec<Told>, prompt: &str, budget: usize) -> Composed {
     let slice = Slice::new(told.iter().map(|turn| (turn.id, 0)).collect());
-    let wording = Wording { told, prompt, instructions: None, after_cut: false, budget };
+    let wording =
+        Wording { told, unread: HashMap::new(), prompt, instructions: None, after_cut: false, budget };
     compose(Plan::fresh(Reason::NoSession, &slice), &wording, keys())
 }
 
@@ -81,6 +86,7 @@ fn a_key_that_occurs_anywhere_is_asked_for_again() {
     let plan = || Plan::fresh(Reason::NoSession, &Slice::new(vec![(turn(0), 0)]));
     let wording = |text: &str, prompt, instructions| Wording {
         told: vec![asked(0, text, "x")],
+        unread: HashMap::new(),
         prompt,
         instructions,
         after_cut: false,
@@ -138,6 +144,35 @@ fn a_part_that_cannot_be_quoted_leaves_a_mark() {
     assert!(composed.lossy());
 }
 
+fn picture() -> Part {
+    let attachment = Attachment {
+        name: "diagram.png".into(),
+        media_type: "image/png".into(),
+        size: 68,
+        sha256: "ab12".into(),
+    };
+    Part::Attachment { attachment }
+}
+
+#[test]
+fn a_file_of_an_earlier_turn_is_named_and_listed() {
+    let mut told = asked(0, "what is this?", "a house");
+    told.messages[0].parts.push(picture());
+    let composed = replayed(vec![told], "next", plenty());
+    let said = "what is this?\n[attachment diagram.png, image/png, 68 bytes, sha256 ab12: not available to you]\n</user-";
+    assert!(composed.prompt().contains(said), "{}", composed.prompt());
+    assert_eq!(composed.withheld().len(), 1);
+    assert!(!composed.lossy(), "nothing of the text is missing");
+}
+
+#[test]
+fn a_file_is_still_named_when_the_turn_is_shortened() {
+    let mut told = asked(0, "look", &"long ".repeat(5000));
+    told.messages[0].parts.push(picture());
+    let composed = replayed(vec![told], "next", 600);
+    assert!(composed.prompt().contains("[attachment diagram.png, "), "{}", composed.prompt());
+}
+
 #[test]
 fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
     let mut world = World::new();
@@ -147,7 +182,14 @@ fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
     let plan = world.plan(&Agent::Claude);
     assert_eq!(plan.told(), [cut, foreign]);
     let told = world.told(&[foreign]);
-    let wording = Wording { told, prompt: "next", instructions: None, after_cut: true, budget: plenty() };
+    let wording = Wording {
+        told,
+        unread: HashMap::new(),
+        prompt: "next",
+        instructions: None,
+        after_cut: true,
+        budget: plenty(),
+    };
     let composed = compose(plan, &wording, keys());
     assert!(composed.lossy());
     let turns: Vec<&str> = composed.prompt().lines().filter(|line| line.starts_with("<turn-")).collect();
@@ -158,10 +200,58 @@ fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
 #[test]
 fn a_fresh_session_without_the_history_cannot_be_composed() {
     let slice = Slice::new(vec![(turn(0), 0)]);
-    let wording =
-        Wording { told: Vec::new(), prompt: "next", instructions: None, after_cut: false, budget: 0 };
+    let wording = Wording {
+        told: Vec::new(),
+        unread: HashMap::new(),
+        prompt: "next",
+        instructions: None,
+        after_cut: false,
+        budget: 0,
+    };
     let composed = compose(Plan::fresh(Reason::HistoryChanged, &slice), &wording, keys());
     assert!(composed.prompt().contains("this turn could not be read from the record"));
+}
+
+/// What cannot fit need not be read: the text is the same, but for the sizes of what is left out.
+#[test]
+fn turns_that_cannot_fit_need_not_be_read() {
+    let budget = 8 * 1024;
+    let all: Vec<Told> = (0..200).map(|number| with_tool(number, &"output\n".repeat(100))).collect();
+    let whole = replayed(all.clone(), "next", budget);
+    let weigh = |told: &mut dyn Iterator<Item = &Told>| {
+        let mut weight = 0;
+        told.take_while(|told| {
+            let before = weight;
+            weight += told.least();
+            before <= budget
+        })
+        .count()
+    };
+    let (newest, oldest) = (weigh(&mut all.iter().rev()), weigh(&mut all.iter()));
+    assert!(newest + oldest < 100, "most is not read: {newest} + {oldest}");
+    let slice = Slice::new(all.iter().map(|turn| (turn.id, 0)).collect());
+    let between = &all[oldest..all.len() - newest];
+    let size = |told: &Told| told.messages.iter().flat_map(|message| &message.parts).map(part_size).sum();
+    let wording = Wording {
+        told: [&all[..oldest], &all[all.len() - newest..]].concat(),
+        unread: between.iter().map(|told| (told.id, size(told))).collect(),
+        prompt: "next",
+        instructions: None,
+        after_cut: false,
+        budget,
+    };
+    let partly = compose(Plan::fresh(Reason::NoSession, &slice), &wording, keys());
+    assert_eq!(partly.prompt(), whole.prompt());
+    assert!(partly.lossy());
+}
+
+fn part_size(part: &Part) -> usize {
+    match part {
+        Part::Text { text, .. } => text.len(),
+        Part::Call { function_call } => function_call.args.to_string().len(),
+        Part::Response { function_response } => function_response.response.output.len(),
+        Part::Attachment { .. } | Part::Other(_) => 0,
+    }
 }
 
 // -- nothing added where nothing is needed -----------------------------------------------------
@@ -218,8 +308,14 @@ fn guard_texts_stand_only_where_there_is_something_to_guard_against() {
 fn a_cut_without_anything_to_tell_still_warns() {
     let mut world = World::new();
     world.ok(&Agent::Claude, "one", "1");
-    let wording =
-        Wording { told: Vec::new(), prompt: "go on", instructions: None, after_cut: true, budget: plenty() };
+    let wording = Wording {
+        told: Vec::new(),
+        unread: HashMap::new(),
+        prompt: "go on",
+        instructions: None,
+        after_cut: true,
+        budget: plenty(),
+    };
     let composed = compose(world.plan(&Agent::Claude), &wording, keys());
     let prompt = composed.prompt();
     assert!(prompt.starts_with("Your last turn was cut off"), "{prompt}");
@@ -230,8 +326,14 @@ fn a_cut_without_anything_to_tell_still_warns() {
 fn a_new_session_is_not_scolded_for_a_turn_it_never_had() {
     for turns in [Vec::new(), vec![asked(0, "one", "1")]] {
         let slice = Slice::new(turns.iter().map(|turn| (turn.id, 0)).collect());
-        let wording =
-            Wording { told: turns, prompt: "go on", instructions: None, after_cut: true, budget: plenty() };
+        let wording = Wording {
+            told: turns,
+            unread: HashMap::new(),
+            prompt: "go on",
+            instructions: None,
+            after_cut: true,
+            budget: plenty(),
+        };
         let composed = compose(Plan::fresh(Reason::HistoryChanged, &slice), &wording, keys());
         assert!(!composed.prompt().contains("Your last turn"), "{}", composed.prompt());
     }

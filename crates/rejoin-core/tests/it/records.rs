@@ -2,9 +2,10 @@
 //! damaged files are read.
 
 use rejoin_core::{
-    Agent, Choice, Conversation, ConversationId, ConversationInfo, Decision, Envelope, Event, FailureClass,
-    Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt,
-    Record, Repeated, SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
+    Agent, Attachment, Choice, Conversation, ConversationId, ConversationInfo, Decision, Envelope, Event,
+    FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions, Pin, PinState, Question,
+    Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState,
+    Usage, Witness,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,6 +44,15 @@ fn pin() -> Pin {
     }
 }
 
+fn attachment() -> Attachment {
+    Attachment {
+        name: "diagram.png".into(),
+        media_type: "image/png".into(),
+        size: 68,
+        sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+    }
+}
+
 fn receipt() -> Receipt {
     Receipt {
         conversation: Some(ConversationId::new(Uuid::from_u128(7))),
@@ -58,6 +68,7 @@ fn receipt() -> Receipt {
         model: Some("a-model".into()),
         outcome: Outcome::failed(FailureClass::RateLimit, "429"),
         bytes: 100,
+        attachments: vec![attachment()],
         lossy: true,
         usage: Some(Usage { input: 10, cached: 20, output: 30 }),
         cost: Some(0.25),
@@ -144,6 +155,7 @@ fn pins_and_receipts_come_back_whole_and_bare() {
         session: None,
         model: None,
         outcome: Outcome::Completed,
+        attachments: Vec::new(),
         lossy: false,
         usage: None,
         cost: None,
@@ -160,6 +172,7 @@ fn systems() -> Vec<System> {
         run: 1,
         plan: Decision::Resume { session: "s".into(), catch_up: 2 },
         model: Some("a-model".into()),
+        session_dir: Some("/sessions".into()),
         bytes: 9,
         pin: Some(pin()),
     };
@@ -175,11 +188,18 @@ fn systems() -> Vec<System> {
         System::Tags { add: Vec::new(), remove: vec!["x".into()] },
         System::Moved { project: "/src/new".into(), dir: "/src/new/app".into() },
         System::Permissions { ceiling: Permissions::Edit },
-        System::Intent(Box::new(Intent { pin: None, model: None, ..intent.clone() })),
+        System::Intent(Box::new(Intent { pin: None, model: None, session_dir: None, ..intent.clone() })),
         System::Intent(Box::new(intent)),
         System::Pin(Box::new(pin())),
         System::Receipt(Box::new(receipt())),
-        System::Amendment { target: id(1), parts: vec![Part::text("new"), Part::Other(json!({"x": 1}))] },
+        System::Amendment {
+            target: id(1),
+            parts: vec![
+                Part::text("new"),
+                Part::Attachment { attachment: attachment() },
+                Part::Other(json!({"x": 1})),
+            ],
+        },
         System::Head { to: Some(id(2)), branch: None },
         System::Head { to: None, branch: Some("idea".into()) },
         System::Compaction { agent: CLAUDE, text: "shorter".into() },
@@ -243,6 +263,7 @@ fn events() -> Vec<Event> {
             plan: Decision::Resume { session: "0198c1de".into(), catch_up: 1 },
             cwd: "/src/app".into(),
             bytes: 42,
+            attachments: vec![attachment()],
         },
         Event::Session {
             agent: CLAUDE,
@@ -569,7 +590,7 @@ fn the_head_moves_to_the_turn_of_any_message_and_before_the_first() {
     assert_eq!(world.head(), Some(first));
     world.rewind(None);
     assert_eq!(world.head(), None);
-    assert_eq!(world.conversation.last_agent(), None);
+    assert_eq!(world.conversation.last_agent(), Some(&CLAUDE), "nobody better to ask");
     world.rewind(Some(first));
     assert_eq!(world.conversation.last_agent(), Some(&CLAUDE));
 }

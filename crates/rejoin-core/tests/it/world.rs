@@ -222,7 +222,8 @@ impl World {
             Plan::Fresh { .. } => false,
         };
         let instructions = self.instructions;
-        let wording = Wording { told, prompt, instructions, after_cut, budget: 256 * 1024 };
+        let wording =
+            Wording { told, unread: HashMap::new(), prompt, instructions, after_cut, budget: 256 * 1024 };
         Sent { plan: plan.clone(), composed: compose(plan, &wording, keys()) }
     }
 
@@ -270,6 +271,7 @@ impl World {
             run,
             plan: running.sent.composed.decision().clone(),
             model: None,
+            session_dir: None,
             bytes: running.sent.composed.prompt().len(),
             pin: running.pin.clone(),
         };
@@ -354,6 +356,7 @@ impl World {
             model: None,
             outcome,
             bytes: running.sent.composed.prompt().len(),
+            attachments: Vec::new(),
             lossy: false,
             usage: None,
             cost: None,

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use rejoin_core::{ConversationId, Kind};
-use rejoin_journal::{FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load};
+use rejoin_core::{ConversationId, Kind, System};
+use rejoin_journal::{Adopted, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load};
 
-use crate::support::{PROJECT, assistant, conversation, first, info, message, read, user};
+use crate::support::{PROJECT, assistant, conversation, first, info, message, read, system, user};
 
 fn on_a_file(check: fn(&dyn Store)) {
     let directory = tempfile::tempdir().unwrap();
@@ -38,6 +38,10 @@ every_store! {
     a_list_is_newest_first_and_knows_projects,
     a_reserved_place_is_not_listed,
     a_search_stops_when_told,
+    an_adopted_conversation_is_the_same_to_the_byte,
+    only_a_continuation_is_adopted_over_what_is_there,
+    a_moved_conversation_belongs_to_its_new_project,
+    a_removed_conversation_is_gone,
     a_record_that_nobody_could_read_is_refused,
     an_empty_batch_writes_nothing,
     a_reader_may_append_while_it_reads,
@@ -232,4 +236,77 @@ fn a_conversation_loads(store: &dyn Store) {
     assert_eq!(turns.len(), 2);
     assert_eq!(turns[1].parent, Some(turns[0].id));
     assert_eq!(loaded.end, read(store, id, 0).end);
+}
+
+fn bytes_of(store: &dyn Store, id: ConversationId) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut store.raw(id).unwrap(), &mut bytes).unwrap();
+    bytes
+}
+
+/// A conversation in a store of its own, as bytes.
+fn foreign(id: ConversationId, turns: u128) -> Vec<u8> {
+    let store = MemoryStore::new();
+    store.create(id, &info(PROJECT)).unwrap();
+    let mut appender = store.appender(id).unwrap();
+    appender.append(&[first(id, PROJECT)]).unwrap();
+    for number in 1..=turns {
+        appender.append(&[user(id, number, None, "said elsewhere")]).unwrap();
+    }
+    bytes_of(&store, id)
+}
+
+fn an_adopted_conversation_is_the_same_to_the_byte(store: &dyn Store) {
+    let id = conversation(1);
+    let mut bytes = foreign(id, 3);
+    bytes.extend_from_slice(b"garbage\n{\"torn");
+    assert_eq!(store.adopt(id, &info(PROJECT), &mut bytes.as_slice()).unwrap(), Adopted::New);
+    assert_eq!(bytes_of(store, id), bytes);
+    assert_eq!(store.list(Some(PROJECT)).unwrap().len(), 1);
+    assert_eq!(load(store, id).unwrap().conversation.tree.turns().len(), 3);
+}
+
+fn only_a_continuation_is_adopted_over_what_is_there(store: &dyn Store) {
+    let id = conversation(1);
+    let (short, long) = (foreign(id, 2), foreign(id, 4));
+    store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap();
+    let more = (long.len() - short.len()) as u64;
+    assert_eq!(store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap(), Adopted::Known);
+    assert_eq!(store.adopt(id, &info(PROJECT), &mut long.as_slice()).unwrap(), Adopted::Longer(more));
+    assert_eq!(store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap(), Adopted::Known);
+    assert_eq!(bytes_of(store, id), long);
+    store.appender(id).unwrap().append(&[user(id, 9, None, "said here")]).unwrap();
+    let here = bytes_of(store, id);
+    let other = foreign(id, 6);
+    let refused = store.adopt(id, &info(PROJECT), &mut other.as_slice());
+    assert!(matches!(refused, Err(JournalError::Differs { .. })), "{refused:?}");
+    assert_eq!(bytes_of(store, id), here, "nothing is touched");
+}
+
+fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
+    for (number, new) in [(1, "/srv/other"), (2, "/home/ann-app")] {
+        let id = conversation(number);
+        let bytes = foreign(id, 1);
+        store.adopt(id, &info(PROJECT), &mut bytes.as_slice()).unwrap();
+        let moved = System::Moved { project: new.into(), dir: format!("{new}/sub") };
+        store.appender(id).unwrap().append(&[system(id, 50, None, &moved)]).unwrap();
+        store.relocate(id, new).unwrap();
+        assert_eq!(store.list(Some(PROJECT)).unwrap(), [], "the names of directories may be the same");
+        let list = store.list(Some(new)).unwrap();
+        assert_eq!(list.len(), 1);
+        let info = list[0].info.as_ref().unwrap();
+        assert_eq!((info.project.as_str(), info.dir.clone()), (new, format!("{new}/sub")));
+        assert_eq!(load(store, id).unwrap().conversation.info.as_ref(), Some(info));
+        assert!(store.appender(id).is_ok());
+    }
+}
+
+fn a_removed_conversation_is_gone(store: &dyn Store) {
+    let (id, other) = (conversation(1), conversation(2));
+    for id in [id, other] {
+        store.adopt(id, &info(PROJECT), &mut foreign(id, 1).as_slice()).unwrap();
+    }
+    store.remove(id).unwrap();
+    assert!(matches!(store.remove(id), Err(JournalError::NotFound { .. })));
+    assert_eq!(store.ids().unwrap(), [other]);
 }

@@ -1,8 +1,8 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, Content, Decision, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState, Reason,
-    Receipt, Record, Scope, SessionId, Stream, System, Usage, Witness,
+    Agent, Attachment, Content, Decision, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin,
+    PinState, Reason, Receipt, Record, Scope, SessionId, Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -34,7 +34,15 @@ fn example() -> Vec<Record> {
     let tell = |number, turn, about: System| system(id, number, turn, &about);
     vec![
         tell(0, None, System::Conversation(info(PROJECT))),
-        said(1, None, Kind::User, Content::user(vec![Part::text("Which files are here?")])),
+        said(
+            1,
+            None,
+            Kind::User,
+            Content::user(vec![
+                Part::text("Which files are here?"),
+                Part::Attachment { attachment: attachment() },
+            ]),
+        ),
         tell(2, Some(1), System::Permissions { ceiling: Permissions::Read }),
         tell(3, Some(1), System::Intent(Box::new(Intent { pin: Some(pin(false)), ..intent(fresh()) }))),
         Record { native: native("msg_01"), model: model(), ..answer(vec![Part::text("Let me see: loo")]) },
@@ -88,7 +96,16 @@ fn example() -> Vec<Record> {
 }
 
 fn intent(plan: Decision) -> Intent {
-    Intent { agent: Agent::Claude, run: 1, plan, model: None, bytes: 21, pin: None }
+    Intent { agent: Agent::Claude, run: 1, plan, model: None, session_dir: None, bytes: 21, pin: None }
+}
+
+fn attachment() -> Attachment {
+    Attachment {
+        name: "tree.png".into(),
+        media_type: "image/png".into(),
+        size: 12_288,
+        sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824".into(),
+    }
 }
 
 fn pin(done: bool) -> Pin {
@@ -127,6 +144,7 @@ fn receipt(plan: Decision, usage: Usage) -> Receipt {
         model: Some("claude-opus-5-1".into()),
         outcome: Outcome::Completed,
         bytes: 21,
+        attachments: vec![attachment()],
         lossy: false,
         usage: Some(usage),
         cost: Some(0.0125),

@@ -8,6 +8,7 @@ mod conformance;
 mod damage;
 mod documented;
 mod find;
+mod folds;
 mod full_disk;
 mod home;
 mod locks;

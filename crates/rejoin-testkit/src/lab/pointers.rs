@@ -1,6 +1,6 @@
 //! How each real agent is pointed at the scripted model: a few variables and a settings file in its home.
 //!
-//! Every agent gets what a user of it would have: a key, a model, no telemetry, no updates, few retries where it
+//! Every agent gets what a user of it would have: a key, a model that takes images, no telemetry, no updates, few retries where it
 //! lets itself be told. Nothing that a driver should say itself is said here.
 
 use std::fs;
@@ -109,7 +109,10 @@ fn opencode(model_url: &str) -> Value {
         "npm": "@ai-sdk/openai-compatible",
         "name": "The scripted model",
         "options": {"baseURL": format!("{model_url}/v1"), "apiKey": FAKE_KEY},
-        "models": {MODEL: {"name": "Scripted"}},
+        "models": {MODEL: {
+            "name": "Scripted", "attachment": true,
+            "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]},
+        }},
     });
     let model = format!("scripted/{MODEL}");
     json!({
@@ -121,7 +124,7 @@ fn opencode(model_url: &str) -> Value {
 fn pi_models(model_url: &str) -> Value {
     let provider = json!({
         "baseUrl": format!("{model_url}/v1"), "api": "openai-completions", "apiKey": FAKE_KEY,
-        "models": [{"id": MODEL}],
+        "models": [{"id": MODEL, "input": ["text", "image"]}],
     });
     json!({"providers": {"scripted": provider}})
 }
@@ -137,7 +140,7 @@ fn pi() -> Value {
 fn qwen() -> Value {
     json!({
         "security": {"auth": {"selectedType": "openai"}},
-        "model": {"generationConfig": {"maxRetries": 0}},
+        "model": {"generationConfig": {"maxRetries": 0, "modalities": {"image": true}}},
         "general": {"enableAutoUpdate": false},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::files::{File, files_in};
+
 /// One request as the model got it.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -31,6 +33,13 @@ impl Request {
     /// Whether the model was asked to answer a user (and not for a title, a token count, a list of models).
     pub fn is_call(&self) -> bool {
         self.protocol.is_some()
+    }
+
+    /// The files in the conversation, in the order in which they stand there.
+    pub fn files(&self) -> Vec<File> {
+        let mut found = Vec::new();
+        files_in(&self.body, &mut found);
+        found
     }
 }
 

@@ -28,6 +28,7 @@ mod anthropic;
 mod cache;
 mod chat;
 mod errand;
+mod files;
 mod gemini;
 mod http;
 mod log;
@@ -37,5 +38,6 @@ mod script;
 mod server;
 mod tools;
 
+pub use files::File;
 pub use log::Request;
 pub use server::ScriptedModel;

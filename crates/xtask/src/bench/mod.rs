@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what rejoin costs, measured beside what it is compared with, in one run.
 
 mod conversation;
+mod long;
 mod measure;
 mod overhead;
 mod real;
@@ -19,11 +20,12 @@ use crate::{caller_env, install, loopback, workspace};
 type Bench = fn(&Path) -> Result<()>;
 
 /// Every measurement, by the name it can be asked for.
-const BENCHES: [(&str, Bench); 4] = [
+const BENCHES: [(&str, Bench); 5] = [
     ("overhead", overhead::run),
     ("stream", stream::run),
     ("real", real::run),
     ("conversation", conversation::run),
+    ("long", long::run),
 ];
 
 /// Says that the measurements run in the namespace already.

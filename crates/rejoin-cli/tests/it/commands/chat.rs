@@ -83,6 +83,26 @@ fn a_first_prompt_and_the_flags_of_run_are_taken() {
 }
 
 #[test]
+fn a_file_goes_along_with_the_first_prompt_only() {
+    let bench = Bench::new();
+    bench.file("notes.txt", "some notes");
+    let Some(mut screen) = Screen::open(&bench, "chat -a demo --attach notes.txt 'read this'") else {
+        return;
+    };
+    screen
+        .shows("+ notes.txt")
+        .shows("✓")
+        .says("demo", "and now")
+        .shows("resumed")
+        .shows("✓")
+        .says("demo", "/quit");
+    screen.ends(0);
+    let turns = bench.show()["turns"].clone();
+    let parts = |turn: usize| turns[turn]["messages"][0]["parts"].as_array().unwrap().len();
+    assert_eq!((parts(0), parts(1)), (2, 1));
+}
+
+#[test]
 fn what_else_can_be_done_is_done_as_in_the_shell() {
     let bench = Bench::new();
     let Some(mut screen) = Screen::open(&bench, "chat -a demo") else { return };

@@ -33,6 +33,7 @@ macro_rules! played_by {
 }
 
 mod agents;
+mod attach;
 mod bare;
 mod directories;
 mod ephemeral;

@@ -1,6 +1,7 @@
 //! The rule of resuming, end to end: each test looks at both halves of the decision, the session that went on and
 //! the words that were sent.
 
+mod attached;
 mod branches;
 mod guards;
 mod hand_over;
@@ -10,4 +11,5 @@ mod plain;
 mod refused;
 mod replay;
 mod retired;
+mod session_dir;
 mod settings;

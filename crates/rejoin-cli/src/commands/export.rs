@@ -1,0 +1,93 @@
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rejoin::{ConversationView, Format, Redactor, Taken};
+
+use super::show;
+use crate::cli::{ExportArgs, ExportFormat, ImportArgs};
+use crate::{exit, style};
+
+/// `rejoin export`
+pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let mut redactor = args.redact.then(|| Redactor::new(std::env::var("HOME").ok()));
+    let target: Box<dyn Write> = match &args.to {
+        Some(file) => Box::new(create(file)?),
+        None => Box::new(io::stdout().lock()),
+    };
+    let mut out = io::BufWriter::new(target);
+    let written = write(&view, args.format, redactor.as_mut(), &mut out);
+    match written.and_then(|()| Ok(out.flush()?)) {
+        // Somebody who closed the pipe has seen enough.
+        Err(error) if is_broken_pipe(&error) => return Ok(exit::DONE),
+        written => written?,
+    }
+    if let Some(redactor) = redactor {
+        let counts: Vec<String> =
+            redactor.counts().iter().map(|(what, count)| style::plural(*count, what)).collect();
+        style::talk(&match counts.as_slice() {
+            [] => "nothing was found to be redacted; look through it before you give it away".into(),
+            counts => format!("redacted: {}; look through it before you give it away", counts.join(", ")),
+        });
+    }
+    Ok(exit::DONE)
+}
+
+fn write(
+    view: &ConversationView<'_>,
+    format: ExportFormat,
+    redactor: Option<&mut Redactor>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let format = match format {
+        ExportFormat::Md => Format::Markdown,
+        ExportFormat::Html => Format::Html,
+        ExportFormat::Jsonl => Format::Jsonl,
+        ExportFormat::Bundle => Format::Bundle,
+        ExportFormat::Json => {
+            let whole = serde_json::to_string_pretty(&show::as_json(view, &view.path(), usize::MAX)?)? + "\n";
+            let whole = whole.into_bytes();
+            out.write_all(&redactor.map_or(whole.clone(), |redactor| redactor.redact(&whole)))?;
+            return Ok(());
+        }
+    };
+    Ok(view.export(format, redactor, out)?)
+}
+
+/// A file only its owner may read, like the journal it comes from.
+fn create(file: &Path) -> anyhow::Result<std::fs::File> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)
+        .map_err(|error| rejoin::Error::Config(format!("cannot write {}: {error}", file.display())).into())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        || error.to_string().contains("Broken pipe")
+}
+
+/// `rejoin import`
+pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<i32> {
+    let imported = super::open()?.import(&args.file, args.project.as_deref())?;
+    let id = imported.id.short();
+    let place = style::home_path(&imported.project);
+    style::talk(&match imported.taken {
+        Taken::New => format!("conversation {id} is here now, in {place}"),
+        Taken::Longer => format!("conversation {id} was here and goes on with what was added, in {place}"),
+        Taken::Known => format!("conversation {id} is here already, in {place}: nothing to add"),
+    });
+    if !Path::new(&imported.project).is_dir() {
+        style::loud(&format!(
+            "! {place} is not on this machine: name a directory with `rejoin import --project DIR`"
+        ));
+    }
+    Ok(exit::DONE)
+}

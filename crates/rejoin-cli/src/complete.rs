@@ -1,0 +1,61 @@
+//! What shells offer after the Tab key: names and ids of conversations, agents.
+
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+
+use crate::cli::Cli;
+use crate::{commands, style};
+
+/// The variable that asks for candidates instead of a run; set by the scripts of `rejoin completions`.
+const VARIABLE: &str = "_REJOIN_COMPLETE";
+
+/// Answers a shell that asks for candidates; does not come back then.
+pub(crate) fn answer_shell() {
+    CompleteEnv::with_factory(command).var(VARIABLE).complete();
+}
+
+/// The script a shell needs to ask us.
+pub(crate) fn script(shell: &str) -> anyhow::Result<String> {
+    let shells = Shells::builtins();
+    let known: Vec<&str> = shells.names().collect();
+    let Some(completer) = shells.completer(shell) else {
+        let text = format!("no completions for the shell {shell:?}; there are {}", known.join(", "));
+        return Err(rejoin::Error::Config(text).into());
+    };
+    let mut script = Vec::new();
+    completer.write_registration(VARIABLE, "rejoin", "rejoin", "rejoin", &mut script)?;
+    Ok(String::from_utf8(script)?)
+}
+
+/// All commands, with what can be offered for their arguments.
+fn command() -> Command {
+    Cli::command().mut_subcommands(|command| {
+        command.mut_args(|arg| match arg.get_id().as_str() {
+            "conversation" | "conversations" | "resume" => arg.add(ArgValueCandidates::new(conversations)),
+            "agent" => arg.add(ArgValueCandidates::new(agents)),
+            _ => arg,
+        })
+    })
+}
+
+/// The conversations of this project, by name where they have one. Trouble offers nothing.
+fn conversations() -> Vec<CompletionCandidate> {
+    let list = commands::open().and_then(|rejoin| {
+        let here = commands::here()?;
+        Ok(rejoin.conversations(Some(&here))?)
+    });
+    let candidate = |summary: &rejoin::Summary| {
+        let name = summary.conversation.name.clone().unwrap_or_else(|| summary.id.short());
+        CompletionCandidate::new(OsString::from(name)).help(Some(style::one_line(&summary.title, 60).into()))
+    };
+    list.unwrap_or_default().iter().take(100).map(candidate).collect()
+}
+
+fn agents() -> Vec<CompletionCandidate> {
+    rejoin::known_agents()
+        .map(|(agent, title)| CompletionCandidate::new(agent.as_str()).help(Some(title.into())))
+        .collect()
+}

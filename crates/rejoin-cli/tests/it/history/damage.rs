@@ -1,0 +1,80 @@
+//! `fsck`: every problem with its line, repaired by appending only.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use crate::support::Bench;
+
+fn append(bench: &Bench, bytes: &[u8]) {
+    let journal = &bench.journals()[0];
+    OpenOptions::new().append(true).open(journal).unwrap().write_all(bytes).unwrap();
+}
+
+#[test]
+fn a_sound_journal_and_none_at_all() {
+    let bench = Bench::new();
+    bench.rejoin(&["fsck"]).done().tells(&["0 conversations checked"]);
+    bench.first("one").done();
+    let said = bench.rejoin(&["fsck"]).done();
+    assert_eq!(said.stdout(), "");
+    said.tells(&["1 conversation checked, 1 sound"]);
+}
+
+#[test]
+fn a_torn_end_is_sealed_and_nothing_else_is_touched() {
+    let bench = Bench::after_a_turn();
+    append(&bench, b"{\"uuid\":\"1000");
+    let before = fs::read(&bench.journals()[0]).unwrap();
+    let said = bench.rejoin(&["fsck"]).ends(1);
+    let lines = before.split(|byte| *byte == b'\n').count();
+    assert!(said.stdout().contains(&format!("line {lines} (byte ")), "{}", said.stdout());
+    assert_eq!(fs::read(&bench.journals()[0]).unwrap(), before, "a check changes nothing");
+    bench.rejoin(&["fsck", "--repair"]).done().tells(&["1 sound"]);
+    let after = fs::read(&bench.journals()[0]).unwrap();
+    assert_eq!(after, [before.as_slice(), b"\n"].concat());
+    bench.next("two MARK-b").done().knows(&["a", "b"]);
+}
+
+#[test]
+fn every_kind_of_damage_is_told_with_its_line() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    let user = text.lines().find(|line| line.contains("\"type\":\"user\"")).unwrap();
+    append(&bench, format!("garbage\n{user}\n{{\"a\":1}}\n\0\n").as_bytes());
+    let said = bench.rejoin(&["fsck", "--json"]).ends(1);
+    let problems = said.json()[0]["problems"].clone();
+    let first = text.lines().count() as u64 + 1;
+    let told: Vec<(u64, String)> = problems
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| (problem["line"].as_u64().unwrap(), problem["problem"].as_str().unwrap().to_owned()))
+        .collect();
+    let told: Vec<(u64, &str)> =
+        told.iter().map(|(line, text)| (*line, text.split(' ').next().unwrap())).collect();
+    assert_eq!(
+        told,
+        [(first, "not"), (first + 2, "not"), (first + 3, "not"), (first + 1, "prompt")],
+        "{problems}"
+    );
+}
+
+#[test]
+fn a_lost_first_record_is_written_anew() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    let (_, rest) = text.split_once('\n').unwrap();
+    fs::write(&journal, format!("{{lost\n{rest}")).unwrap();
+    let id = journal.file_stem().unwrap().to_str().unwrap().to_owned();
+    bench.rejoin(&["run", "-r", &id, "two"]).ends(2).tells(&["lost its first record"]);
+    let said = bench.rejoin(&["fsck", "--repair"]).ends(1);
+    assert!(
+        said.stdout().contains("repaired: what the conversation is was written anew"),
+        "{}",
+        said.stdout()
+    );
+    let call = bench.rejoin(&["run", "-o", "stream-json", "-r", &id, "two MARK-b"]);
+    call.done().knows(&["a", "b"]);
+}

@@ -1,0 +1,132 @@
+//! `export` and `import`: conversations that leave and come back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{Bench, Call};
+
+/// A call in another home on the same bench.
+fn elsewhere<'a>(bench: &'a Bench, args: &[&str]) -> Call<'a> {
+    bench.rejoin(args).env("REJOIN_HOME", bench.outside("other-home"))
+}
+
+fn bundle(bench: &Bench) -> String {
+    let file = bench.outside("out").join("talk.rejoin");
+    bench.rejoin(&["export", "@", "--format", "bundle", "--to", file.to_str().unwrap()]).done();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_bundle_round_trips_byte_for_byte_and_its_pins_are_only_history() {
+    let bench = Bench::after_a_turn();
+    bench.next("two MARK-b").done();
+    let file = bundle(&bench);
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    elsewhere(&bench, &["import", &file]).done().tells(&["is here now"]);
+    elsewhere(&bench, &["import", &file]).done().tells(&["here already"]);
+    let there = elsewhere(&bench, &["show", "--raw"]).done();
+    assert_eq!(there.stdout(), bench.rejoin(&["show", "--raw"]).done().stdout());
+    let again = elsewhere(&bench, &["export", "@", "--format", "bundle"]).done();
+    assert_eq!(again.stdout(), fs::read_to_string(&file).unwrap());
+    let next = elsewhere(&bench, &["run", "-c", "-o", "json", "three MARK-c"]).done();
+    let plan = &next.json()["plan"];
+    assert_eq!((&plan["reason"], &plan["replayed"]), (&"store_changed".into(), &2.into()));
+}
+
+#[test]
+fn a_conversation_that_went_on_elsewhere_comes_back_and_resumes_here() {
+    let bench = Bench::new();
+    let session = bench.first("one MARK-a").done().session();
+    let file = bundle(&bench);
+    elsewhere(&bench, &["import", &file]).done();
+    elsewhere(&bench, &["run", "-c", "-a", "demo2", "two MARK-b"]).done();
+    elsewhere(&bench, &["export", "@", "--format", "bundle", "--to", &file]).done();
+    bench.rejoin(&["import", &file]).done().tells(&["goes on with what was added"]);
+    bench.hand_to("demo", "three MARK-c").done().resumed(&session, 1).knows(&["a", "b", "c"]);
+    let refused = elsewhere(&bench, &["run", "-c", "four MARK-d"]).done();
+    drop(refused);
+    elsewhere(&bench, &["export", "@", "--format", "bundle", "--to", &file]).done();
+    bench.rejoin(&["import", &file]).ends(7).tells(&["has gone another way"]);
+}
+
+#[test]
+fn a_damaged_bundle_is_refused_whole() {
+    let bench = Bench::after_a_turn();
+    let file = bundle(&bench);
+    let whole = fs::read(&file).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    let newer = [b"{\"rejoin_bundle\":9,", &whole[b"{\"rejoin_bundle\":1,".len()..]].concat();
+    for (bytes, word) in [
+        (flipped.as_slice(), "hash"),
+        (&whole[..whole.len() - 5], "damaged"),
+        (&whole[..whole.len() / 2], "damaged"),
+        (&newer, "newer rejoin"),
+        (b"{\"uuid\":1}\n", "neither a bundle nor a journal"),
+        (b"", "neither a bundle nor a journal"),
+        (&[0xff, 0xfe], "neither a bundle nor a journal"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        elsewhere(&bench, &["import", &file]).ends(2).tells(&[word]);
+        assert_eq!(elsewhere(&bench, &["ls", "--all-projects", "--json"]).done().stdout().trim(), "[]");
+    }
+    elsewhere(&bench, &["import", "nowhere.rejoin"]).ends(2).tells(&["cannot read nowhere.rejoin"]);
+}
+
+#[test]
+fn a_plain_journal_is_taken_in_and_given_a_project() {
+    let bench = Bench::after_a_turn();
+    let file = bench.outside("out").join("talk.jsonl");
+    bench.rejoin(&["export", "@", "--format", "jsonl", "--to", file.to_str().unwrap()]).done();
+    let project = bench.outside("checkout");
+    let import = ["import", file.to_str().unwrap(), "--project", project.to_str().unwrap()];
+    elsewhere(&bench, &import).done();
+    let next = elsewhere(&bench, &["run", "-c", "-o", "json", "two MARK-b"]).within(&project).done();
+    assert_eq!(next.json()["plan"]["replayed"], 1);
+}
+
+#[test]
+fn secrets_and_the_home_directory_can_be_taken_out() {
+    let bench = Bench::new();
+    let home = bench.lab.home().to_str().unwrap().to_owned();
+    let key = "ghp_abcDEF0123456789abcDEF0123456789";
+    bench.first(&format!("deploy with {key} from {home}/keys, password=hunter2hunter2")).done();
+    for format in ["md", "html", "json", "jsonl", "bundle"] {
+        let export = ["export", "@", "--format", format];
+        let open = bench.rejoin(&export).done();
+        assert!(open.stdout().contains(key), "{format}");
+        let said = bench.rejoin(&export).with(&["--redact"]).env("HOME", &home).done();
+        for secret in [key, "hunter2", &home] {
+            assert!(!said.stdout().contains(secret), "{format}: {}", said.stdout());
+        }
+        said.tells(&["redacted:", "github token", "password", "home path"]);
+        if format == "jsonl" {
+            said.events();
+        }
+        if format == "bundle" {
+            let file = bench.outside("out").join("redacted");
+            fs::write(&file, said.stdout()).unwrap();
+            elsewhere(&bench, &["import", file.to_str().unwrap()]).done();
+        }
+    }
+}
+
+#[test]
+fn what_is_exported_to_be_read() {
+    let bench = Bench::new();
+    bench.first("is 1 < 2 & \"so\" on?\n\n```\ncode\n```").done();
+    bench.next("TOOL-RUN [echo '```']").done();
+    let text = bench.rejoin(&["export", "@"]).done();
+    for words in ["# is 1 < 2", "## 1 · demo", "> ```\n> code\n> ```\n", "<summary>called ", "````"] {
+        assert!(text.stdout().contains(words), "{words:?} is not there:\n{}", text.stdout());
+    }
+    let page = bench.rejoin(&["export", "@", "--format", "html"]).done();
+    for words in ["<!doctype html>", "is 1 &lt; 2 &amp; &quot;so&quot; on?", "<summary>called "] {
+        assert!(page.stdout().contains(words), "{words:?} is not there:\n{}", page.stdout());
+    }
+    assert!(!page.stdout().contains("<script"));
+    let json = bench.rejoin(&["export", "@", "--format", "json"]).done();
+    assert_eq!(json.json(), bench.show());
+    bench.rejoin(&["export", "@", "--to", "/nowhere/x"]).ends(2).tells(&["cannot write"]);
+}

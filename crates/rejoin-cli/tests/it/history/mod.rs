@@ -1,0 +1,10 @@
+//! What people do to a conversation between turns.
+
+mod damage;
+mod edits;
+mod exports;
+mod heads;
+mod kept;
+mod labels;
+mod retries;
+mod why;

@@ -1,0 +1,156 @@
+//! Files that go along with a prompt: read once, checked, hashed.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rejoin_agents::Attached;
+use rejoin_journal::private;
+use sha2::{Digest, Sha256};
+
+use crate::TurnError;
+use crate::scribe::new_id;
+
+/// The largest file that can be attached: more than any model takes.
+const LARGEST: u64 = 10 << 20;
+/// The most that can be attached to one turn.
+const MOST: u64 = 20 << 20;
+
+/// Reads the files to be attached. What is sent is what is read here.
+pub fn read_attachments(paths: &[impl AsRef<Path>]) -> Result<Vec<Attached>, TurnError> {
+    let mut all: Vec<Attached> = Vec::with_capacity(paths.len());
+    for path in paths {
+        let mut attached = read(path.as_ref())?;
+        while all.iter().any(|other| other.copy_name == attached.copy_name) {
+            attached.copy_name.insert(0, '_');
+        }
+        all.push(attached);
+        if all.iter().map(|attached| attached.about.size).sum::<u64>() > MOST {
+            let text = format!("the attachments are larger than {} MiB together; leave some out", MOST >> 20);
+            return Err(TurnError::Usage(text));
+        }
+    }
+    Ok(all)
+}
+
+fn read(path: &Path) -> Result<Attached, TurnError> {
+    let shown = path.display();
+    let refused = |cause: std::io::Error| match cause.kind() {
+        ErrorKind::NotFound => TurnError::NotFound(format!("there is no file {shown} to attach")),
+        _ => TurnError::Usage(format!("cannot read {shown}, which should be attached: {cause}")),
+    };
+    // Asked before it is opened, too: opening a pipe would wait for somebody to write.
+    let not_a_file = || TurnError::Usage(format!("{shown} is not a file and cannot be attached"));
+    if !path.metadata().map_err(refused)?.is_file() {
+        return Err(not_a_file());
+    }
+    let file = File::open(path).map_err(refused)?;
+    if !file.metadata().map_err(refused)?.is_file() {
+        return Err(not_a_file());
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.is_empty() {
+        return Err(TurnError::Usage(format!("{shown} is empty: there is nothing to attach")));
+    }
+    if bytes.len() as u64 > LARGEST {
+        return Err(TurnError::Usage(format!(
+            "{shown} is larger than {} MiB and cannot be attached; name it in the prompt so that the agent opens it itself",
+            LARGEST >> 20
+        )));
+    }
+    let mut hash = String::with_capacity(64);
+    for byte in Sha256::digest(&bytes) {
+        let _ = write!(hash, "{byte:02x}");
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    Ok(Attached::new(&name, bytes, hash))
+}
+
+/// How the names of directories with copies begin.
+const COPIES: &str = "attached-";
+/// No turn lasts so long: copies that are older belong to one that was killed.
+const OLD: Duration = Duration::from_hours(7 * 24);
+
+/// A new directory for copies of attachments, below an agent's own; it need not exist yet.
+pub(crate) fn place_for_copies(own_dir: &Path) -> PathBuf {
+    own_dir.join(format!("{COPIES}{}", new_id()))
+}
+
+/// Puts copies of attachments there, for an agent that reads them itself.
+pub(crate) fn write_copies(dir: &Path, attachments: &[Attached]) -> Result<(), TurnError> {
+    sweep(dir.parent().unwrap_or(dir));
+    private::create_dir(dir)?;
+    for attached in attachments {
+        private::write_atomically(&dir.join(&attached.copy_name), &attached.bytes)?;
+    }
+    Ok(())
+}
+
+/// Removes the copies of turns that were killed.
+fn sweep(own_dir: &Path) {
+    let Ok(entries) = fs::read_dir(own_dir) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        let ours = entry.file_name().to_string_lossy().starts_with(COPIES);
+        if ours && age.is_some_and(|age| age > OLD) {
+            // What stays is tried again at the next chance.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once_and_hashed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("abc.txt");
+        fs::write(&path, "abc").unwrap();
+        let all = read_attachments(&[&path, &path, &path]).unwrap();
+        let about = &all[0].about;
+        assert_eq!(
+            (about.name.as_str(), about.media_type.as_str(), about.size),
+            ("abc.txt", "text/plain", 3)
+        );
+        assert_eq!(about.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let copies: Vec<&str> = all.iter().map(|attached| attached.copy_name.as_str()).collect();
+        assert_eq!(copies, ["abc.txt", "_abc.txt", "__abc.txt"]);
+    }
+
+    #[test]
+    fn copies_of_turns_that_were_killed_are_removed_some_day() {
+        let own = tempfile::tempdir().unwrap();
+        let old = own.path().join("attached-1");
+        fs::create_dir(&old).unwrap();
+        let long_ago = std::time::SystemTime::now() - OLD * 2;
+        File::open(&old).unwrap().set_modified(long_ago).unwrap();
+        let place = place_for_copies(own.path());
+        write_copies(&place, &[Attached::new("a.txt", b"x".to_vec(), String::new())]).unwrap();
+        assert!(!old.exists() && place.join("a.txt").exists());
+        write_copies(&place_for_copies(own.path()), &[]).unwrap();
+        assert!(place.exists(), "another turn may be using it");
+    }
+
+    #[test]
+    fn what_cannot_be_attached_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, size: usize| {
+            let path = dir.path().join(name);
+            fs::write(&path, vec![b'x'; size]).unwrap();
+            path
+        };
+        let told = |paths: &[&Path]| read_attachments(paths).unwrap_err().to_string();
+        assert!(matches!(read(&dir.path().join("no")), Err(TurnError::NotFound(_))));
+        assert!(told(&[dir.path()]).contains("is not a file"));
+        assert!(told(&[Path::new("/dev/zero")]).contains("is not a file"));
+        assert!(told(&[&file("empty", 0)]).contains("is empty"));
+        assert!(told(&[&file("large", (10 << 20) + 1)]).contains("larger than 10 MiB"));
+        let full = file("full", 10 << 20);
+        assert!(told(&[&full, &full, &file("one", 1)]).contains("larger than 20 MiB together"));
+    }
+}

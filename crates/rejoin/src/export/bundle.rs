@@ -1,0 +1,184 @@
+//! A bundle: a line that says what follows, a journal byte for byte, and a line with its length and
+//! hash. It round-trips to the byte. The pins in it are history: a pin names the home that made it, and
+//! no other home resumes it.
+
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use rejoin_core::{ConversationId, ConversationInfo, System};
+use rejoin_journal::{Adopted, LONGEST_LINE, RawRecord};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Pen, cannot};
+use crate::builder::existing_dir;
+use crate::{ConversationView, Error, Rejoin};
+
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    rejoin_bundle: u32,
+    conversation: ConversationId,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Foot {
+    bytes: u64,
+    sha256: String,
+}
+
+/// A conversation that was taken in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Imported {
+    /// Which.
+    pub id: ConversationId,
+    /// The project it belongs to.
+    pub project: String,
+    /// What became of it.
+    pub taken: Taken,
+}
+
+/// What became of a conversation that was to be taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// It is new here.
+    New,
+    /// It was here, and goes on with what was added elsewhere.
+    Longer,
+    /// It was here already, with all of it.
+    Known,
+}
+
+pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
+    let head = Head { rejoin_bundle: VERSION, conversation: view.id };
+    let line = |text: Result<String, serde_json::Error>| {
+        text.map_err(|error| cannot("write the export")(error.into()))
+    };
+    let head = line(serde_json::to_string(&head))? + "\n";
+    pen.out.write_all(head.as_bytes()).map_err(cannot("write the export"))?;
+    let (mut bytes, mut hash) = (0, Sha256::new());
+    view.lines(&mut |text| {
+        let redacted = pen.redactor.as_mut().map(|redactor| redactor.redact(text));
+        let text = redacted.as_deref().unwrap_or(text);
+        bytes += text.len() as u64;
+        hash.update(text);
+        pen.out.write_all(text).map_err(cannot("write the export"))
+    })?;
+    let foot = Foot { bytes, sha256: hex(&hash.finalize()) };
+    let foot = format!("\n{}\n", line(serde_json::to_string(&foot))?);
+    pen.out.write_all(foot.as_bytes()).map_err(cannot("write the export"))
+}
+
+impl Rejoin {
+    /// Takes in a bundle, or a journal as it stands. Nothing is written unless all of it is sound.
+    /// With a project, the conversation belongs to that one from now on.
+    pub fn import(&self, file: &Path, project: Option<&Path>) -> Result<Imported, Error> {
+        let mut source = std::fs::File::open(file)
+            .map_err(|error| Error::usage(format!("cannot read {}: {error}", file.display())))?;
+        let (begin, length) = journal_in(&mut source, file)?;
+        let (id, first) = first_record(&mut part(&mut source, begin, length)?, file)?;
+        let store = self.engine.store();
+        let taken = match store.adopt(id, &first, &mut part(&mut source, begin, length)?)? {
+            Adopted::New => Taken::New,
+            Adopted::Longer(_) => Taken::Longer,
+            Adopted::Known => Taken::Known,
+        };
+        let mut info = rejoin_journal::load(store, id)?.conversation.info.unwrap_or(first.clone());
+        if let Some(project) = project {
+            let dir = existing_dir(project)?;
+            let project = rejoin_engine::project_of(&dir).to_string_lossy().into_owned();
+            let dir = dir.to_string_lossy().into_owned();
+            self.engine.note(id, &info, &[System::Moved { project: project.clone(), dir: dir.clone() }])?;
+            (info.project, info.dir) = (project, dir);
+        }
+        if info.project != first.project {
+            store.relocate(id, &info.project)?;
+        }
+        Ok(Imported { id, project: info.project, taken })
+    }
+}
+
+/// A part of a file, from its beginning.
+fn part(source: &mut std::fs::File, begin: u64, length: u64) -> Result<impl BufRead, Error> {
+    source.seek(SeekFrom::Start(begin)).map_err(cannot("read the file"))?;
+    Ok(BufReader::new(source.take(length)))
+}
+
+/// Where the journal stands in a file: a bundle's, after its hash was checked, or all of it.
+fn journal_in(source: &mut std::fs::File, file: &Path) -> Result<(u64, u64), Error> {
+    let read = || cannot("read the file");
+    let whole = source.seek(SeekFrom::End(0)).map_err(read())?;
+    source.rewind().map_err(read())?;
+    let mut first = Vec::new();
+    let mut lines = BufReader::new(Read::by_ref(source).take(LONGEST_LINE as u64));
+    lines.read_until(b'\n', &mut first).map_err(read())?;
+    let Ok(head) = serde_json::from_slice::<Head>(&first) else { return Ok((0, whole)) };
+    if head.rejoin_bundle > VERSION {
+        return Err(Error::usage(format!(
+            "{} is a bundle of version {}, made by a newer rejoin; update rejoin to read it",
+            file.display(),
+            head.rejoin_bundle
+        )));
+    }
+    let damaged = |what: &str| {
+        Error::usage(format!("{} is a damaged bundle ({what}); export it again", file.display()))
+    };
+    let begin = first.len() as u64;
+    source.seek(SeekFrom::Start(whole.saturating_sub(LAST_LINE).max(begin))).map_err(read())?;
+    let mut last = Vec::new();
+    Read::by_ref(source).take(LAST_LINE).read_to_end(&mut last).map_err(read())?;
+    let text = last.trim_ascii_end();
+    let at = text.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("its end is missing"))?;
+    let foot: Foot = serde_json::from_slice(&text[at..]).map_err(|_| damaged("its end is missing"))?;
+    let rest = (last.len() - at) as u64;
+    if begin.checked_add(foot.bytes).and_then(|end| end.checked_add(rest)) != Some(whole) {
+        return Err(damaged("its length is another one"));
+    }
+    source.seek(SeekFrom::Start(begin)).map_err(read())?;
+    let mut hash = Sha256::new();
+    let mut journal = BufReader::new(Read::by_ref(source).take(foot.bytes));
+    loop {
+        let bytes = journal.fill_buf().map_err(read())?;
+        if bytes.is_empty() {
+            break;
+        }
+        hash.update(bytes);
+        let count = bytes.len();
+        journal.consume(count);
+    }
+    if hex(&hash.finalize()) != foot.sha256 {
+        return Err(damaged("its hash is another one"));
+    }
+    Ok((begin, foot.bytes))
+}
+
+/// The last line of a bundle is shorter than this.
+const LAST_LINE: u64 = 4096;
+
+/// The conversation a journal says it is.
+fn first_record(journal: &mut dyn BufRead, file: &Path) -> Result<(ConversationId, ConversationInfo), Error> {
+    let none = || {
+        Error::usage(format!(
+            "{} is neither a bundle nor a journal of rejoin: its first record does not say which conversation it is",
+            file.display()
+        ))
+    };
+    let mut line = Vec::new();
+    journal.take(1 << 20).read_until(b'\n', &mut line).map_err(cannot("read the file"))?;
+    let text = std::str::from_utf8(&line).map_err(|_| none())?;
+    let raw = RawRecord { json: text.trim() };
+    let record = raw.record().map_err(|_| none())?;
+    match raw.envelope().map_err(|_| none())?.system() {
+        Some(System::Conversation(info)) => Ok((record.session_id, info)),
+        _ => Err(none()),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}

@@ -1,0 +1,76 @@
+use std::fmt::Write as _;
+
+use rejoin_core::{Kind, Message, Part, Turn};
+
+use super::Pen;
+use crate::{ConversationView, Error};
+
+/// The path as a document.
+pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
+    let title = view.title()?;
+    let title = title.lines().next().unwrap_or_default();
+    let mut head = format!("# {}\n\n", if title.is_empty() { "A conversation" } else { title });
+    if let Some(info) = view.info() {
+        let _ = writeln!(head, "Conversation `{}` in `{}`, kept by rejoin.\n", view.id(), info.dir);
+    }
+    pen.put(head.as_bytes())?;
+    for (at, turn) in view.path().into_iter().enumerate() {
+        let mut out = String::new();
+        heading(turn, at + 1, &mut out);
+        for message in view.messages(turn, usize::MAX)? {
+            paragraph(&message, &mut out);
+        }
+        pen.put(out.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn heading(turn: &Turn, number: usize, out: &mut String) {
+    let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
+    let _ = writeln!(out, "## {number} · {agent}\n");
+    let _ = writeln!(out, "_{} · {}_\n", turn.started, ConversationView::margin(turn));
+}
+
+fn paragraph(message: &Message, out: &mut String) {
+    for part in &message.parts {
+        match part {
+            Part::Text { text, thought: false } if message.kind == Kind::User => {
+                for line in text.lines() {
+                    out.push_str(if line.is_empty() { ">" } else { "> " });
+                    out.push_str(line);
+                    out.push('\n');
+                }
+                out.push('\n');
+            }
+            Part::Text { text, thought: false } => {
+                let _ = writeln!(out, "{}\n", text.trim_end());
+            }
+            Part::Call { function_call } => {
+                let args = serde_json::to_string_pretty(&function_call.args).unwrap_or_default();
+                folded(&format!("called {}", function_call.name), "json", &args, out);
+            }
+            Part::Response { function_response } => {
+                let output = &function_response.response;
+                let what = if output.error { "failed" } else { "result" };
+                folded(what, "", &output.output, out);
+            }
+            Part::Attachment { attachment } => {
+                let _ = writeln!(out, "_attached: {attachment}_\n");
+            }
+            Part::Text { .. } => {}
+            Part::Other(other) => folded("something else", "json", &other.to_string(), out),
+        }
+    }
+}
+
+/// A block that opens on demand, where the reader knows how; a fence that nothing in it can close.
+fn folded(summary: &str, language: &str, body: &str, out: &mut String) {
+    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let summary = summary.replace('&', "&amp;").replace('<', "&lt;");
+    let _ = writeln!(
+        out,
+        "<details><summary>{summary}</summary>\n\n{fence}{language}\n{}\n{fence}\n\n</details>\n",
+        body.trim_end()
+    );
+}
