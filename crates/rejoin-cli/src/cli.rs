@@ -32,6 +32,20 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run one turn of an agent
     Run(Box<RunArgs>),
+    /// A live conversation: turn after turn at a prompt of its own
+    #[command(
+        after_help = CHAT_HELP,
+        mut_arg("prompt", |arg| arg.help("The first thing to say")),
+        mut_arg("file", |arg| arg.help("Take the first thing to say from a file (after the one given as argument)")),
+        mut_arg("fresh_session", |arg| arg.help("Start a new session of the agent for the first turn and tell it the history")),
+        mut_arg("system_prompt", |arg| arg.help("Replace the agent's system prompt, for as long as you talk")),
+        mut_arg("append_system_prompt", |arg| arg.help("Add to the agent's system prompt, for as long as you talk")),
+        mut_arg("attach", |arg| arg.help("Send a file along with the first thing to say (repeatable)")),
+        mut_arg("ephemeral", |arg| arg.hide(true)),
+        mut_arg("output", |arg| arg.hide(true)),
+        mut_arg("dry_run", |arg| arg.hide(true))
+    )]
+    Chat(Box<RunArgs>),
     /// Show which agents are installed and what they can do
     Agents(AgentsArgs),
     /// Check every installed agent: version, shape, flags, login, store, known hazards
@@ -73,6 +87,19 @@ pub(crate) enum Command {
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
     Demo(DemoArgs),
 }
+
+/// What `rejoin chat --help` ends with.
+const CHAT_HELP: &str = "\
+Examples:
+  rejoin chat                       a new conversation with the configured agent
+  rejoin chat -c                    go on with the newest one here; its last turns are shown
+  rejoin chat -s release -a codex   a conversation by name, begun if there is none
+  rejoin chat -c \"now fix it\"       with a first prompt
+
+At the prompt, /help lists what can be done besides talking: /agent, /model, /fresh, /branch,
+/rewind, /edit, /retry, /why, /show, /name. Alt-Enter, or a backslash before Enter, begins another
+line; pasted text is kept whole; Tab completes. Ctrl-C stops the turn, Ctrl-D leaves. Every turn is
+what `rejoin run` would have done.";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -210,16 +237,23 @@ pub(crate) struct LsArgs {
     /// List the conversations of all projects
     #[arg(long)]
     pub(crate) all_projects: bool,
+    /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) interactive: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ShowArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1, or the agent's own session id
     #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
+    /// Pick the conversation: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "conversation")]
+    pub(crate) interactive: bool,
     /// Draw all branches, the head marked
     #[arg(long, conflicts_with = "raw")]
     pub(crate) tree: bool,

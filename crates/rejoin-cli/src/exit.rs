@@ -14,6 +14,8 @@ pub(crate) const DAMAGED: i32 = 1;
 pub(crate) const USAGE: i32 = 2;
 /// A time limit ran out.
 pub(crate) const TIMEOUT: i32 = 3;
+/// What was asked for is not there.
+pub(crate) const NOT_FOUND: i32 = 4;
 /// Somebody else is at it.
 pub(crate) const BUSY: i32 = 6;
 /// rejoin itself failed: disk, journal, system.

@@ -1,6 +1,7 @@
 //! The command `rejoin`.
 
 mod ask;
+mod chat;
 mod cli;
 mod commands;
 mod complete;
@@ -8,11 +9,15 @@ mod demo;
 mod dry_run;
 mod duration;
 mod exit;
+mod markdown;
 mod output;
+mod pick;
 mod prompt;
 #[cfg(test)]
 mod reference;
+mod signals;
 mod style;
+mod tty;
 
 use std::process::ExitCode;
 

@@ -5,8 +5,10 @@ use std::io::{IsTerminal, Write};
 use rejoin::{Decision, Event, MessageId, Outcome, Reason, Receipt, Stream, TurnOutcome};
 use serde_json::json;
 
+use crate::chat::Calls;
 use crate::cli::Output;
-use crate::style;
+use crate::markdown::Markdown;
+use crate::{style, tty};
 
 /// Prints a turn while it happens.
 #[allow(clippy::struct_excessive_bools, reason = "four independent facts about the stream")]
@@ -22,6 +24,8 @@ pub(crate) struct Printer {
     /// Nobody reads stdout any more; the turn goes on all the same.
     deaf: bool,
     stderr_lines: Vec<String>,
+    /// In a live conversation: the answer as Markdown, tool calls with what became of them.
+    live: Option<(Markdown, Calls)>,
 }
 
 impl Printer {
@@ -35,7 +39,13 @@ impl Printer {
             ended: false,
             deaf: false,
             stderr_lines: Vec::new(),
+            live: None,
         }
+    }
+
+    /// For a person in a live conversation.
+    pub(crate) fn live() -> Self {
+        Self { live: Some((Markdown::new(style::colour()), Calls::default())), ..Self::new(Output::Text) }
     }
 
     /// Takes in one event.
@@ -75,12 +85,19 @@ impl Printer {
                 self.text(*message, *offset, text);
             }
             // A person likes to see what goes on; a log of a script would drown in it.
-            Event::ToolUse { name, input, parent: None, .. } if style::on_terminal() => {
-                self.end_line();
-                let words = input.get("command").and_then(|command| command.as_str()).map(str::to_owned);
-                let words =
-                    words.unwrap_or_else(|| if input.is_null() { String::new() } else { input.to_string() });
-                style::talk(&format!("  ⚙ {name} {}", style::one_line(&words, 80)));
+            Event::ToolUse { id, name, input, parent: None, .. } if style::on_terminal() => {
+                self.end_words();
+                let words = call_words(input);
+                match &mut self.live {
+                    Some((_, calls)) => calls.begin(id, name, &words),
+                    None => style::talk(&format!("  ⚙ {name} {}", style::one_line(&words, 80))),
+                }
+            }
+            Event::ToolResult { id, output, error, parent: None, .. } if self.live.is_some() => {
+                self.end_words();
+                if let Some((_, calls)) = &mut self.live {
+                    calls.end(id, output, *error);
+                }
             }
             Event::Warning { .. } => {
                 self.end_line();
@@ -93,7 +110,13 @@ impl Printer {
                     "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
                 ));
             }
-            Event::Compaction { text } => style::talk(&format!("  the agent compacted its memory: {text}")),
+            Event::Question(_) if self.live.is_some() => self.end_line(),
+            Event::Compaction { text } => {
+                if self.live.is_some() {
+                    self.end_line();
+                }
+                style::talk(&format!("  the agent compacted its memory: {text}"));
+            }
             Event::Diagnostic { stream: Stream::Stderr, text } if self.stderr_lines.len() < 20 => {
                 self.stderr_lines.push(text.clone());
             }
@@ -107,7 +130,7 @@ impl Printer {
             Some((id, done)) if id == message => done,
             _ => {
                 if self.printed.is_some() {
-                    self.end_line();
+                    self.end_text();
                     self.out("\n");
                 }
                 0
@@ -119,17 +142,45 @@ impl Printer {
         };
         self.printed = Some((message, done.max(offset + text.len())));
         if !new.is_empty() {
-            let shown = if self.to_terminal { rejoin::printable(new) } else { new.to_owned() };
+            let shown = match &mut self.live {
+                Some((markdown, calls)) => {
+                    calls.interrupt();
+                    markdown.feed(new, tty::text_columns())
+                }
+                None if self.to_terminal => rejoin::printable(new),
+                None => new.to_owned(),
+            };
             self.out(&shown);
             let _ = std::io::stdout().flush();
             self.at_line_start = new.ends_with('\n');
         }
     }
 
+    /// Ends the line on the screen, whatever stands on it.
     fn end_line(&mut self) {
-        if !self.at_line_start {
+        self.end_words();
+        if let Some((_, calls)) = &mut self.live {
+            calls.interrupt();
+        }
+    }
+
+    /// Ends a line of the answer.
+    fn end_words(&mut self) {
+        if let Some((markdown, _)) = &mut self.live {
+            let held = markdown.end_line();
+            self.out(&held);
+            let _ = std::io::stdout().flush();
+        } else if !self.at_line_start {
             self.out("\n");
-            self.at_line_start = true;
+        }
+        self.at_line_start = true;
+    }
+
+    /// Ends a message of the answer.
+    fn end_text(&mut self) {
+        self.end_line();
+        if let Some((markdown, _)) = &mut self.live {
+            markdown.end();
         }
     }
 
@@ -150,7 +201,7 @@ impl Printer {
                 self.out(&(serde_json::to_string_pretty(&object)? + "\n"));
             }
             Output::Text => {
-                self.end_line();
+                self.end_text();
                 if matches!(receipt.outcome, Outcome::Failed { .. }) {
                     for line in &self.stderr_lines {
                         style::talk(&format!("  {line}"));
@@ -208,6 +259,16 @@ pub(crate) fn headline(
                 style::plural(*replayed, "turn")
             )
         }
+    }
+}
+
+/// What a tool is called with, in a few words: what it is about, where that can be told.
+pub(crate) fn call_words(input: &serde_json::Value) -> String {
+    let about = ["command", "file_path", "path", "pattern", "query", "url"];
+    match about.iter().find_map(|field| input.get(field)?.as_str()) {
+        Some(words) => words.to_owned(),
+        None if input.is_null() => String::new(),
+        None => input.to_string(),
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// Whether stderr is a terminal.
 pub(crate) fn on_terminal() -> bool {
     static TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stderr().is_terminal());
@@ -14,7 +16,16 @@ pub(crate) fn on_terminal() -> bool {
 pub(crate) fn colour() -> bool {
     static PLAIN: LazyLock<bool> =
         LazyLock::new(|| std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()));
-    on_terminal() && !*PLAIN
+    on_terminal() && !*PLAIN && !dumb()
+}
+
+/// Whether the terminal only takes lines: nothing can be moved, nothing coloured.
+pub(crate) fn dumb() -> bool {
+    static DUMB: LazyLock<bool> = LazyLock::new(|| {
+        let term = std::env::var_os("TERM").unwrap_or_default();
+        ["dumb", "cons25", "emacs"].iter().any(|name| term.eq_ignore_ascii_case(name))
+    });
+    *DUMB
 }
 
 /// A line of talk, dim on a terminal.
@@ -30,6 +41,18 @@ pub(crate) fn loud(line: &str) {
     let line = rejoin::printable(line);
     let mut stderr = std::io::stderr().lock();
     let _ = if colour() { writeln!(stderr, "\u{1b}[33m{line}\u{1b}[0m") } else { writeln!(stderr, "{line}") };
+}
+
+/// A text in the background, on stdout.
+pub(crate) fn faint(text: &str) -> String {
+    let text = rejoin::printable(text);
+    if colour() { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text }
+}
+
+/// A text that catches the eye, on stdout.
+pub(crate) fn accent(text: &str) -> String {
+    let text = rejoin::printable(text);
+    if colour() { format!("\u{1b}[1;36m{text}\u{1b}[0m") } else { text }
 }
 
 /// An error, with all it has to say.
@@ -107,12 +130,17 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     let text = rejoin::printable(text);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.replace('\t', " ");
-    if line.chars().count() <= width {
-        line
-    } else {
-        let cut: String = line.chars().take(width.saturating_sub(1)).collect();
-        format!("{}…", cut.trim_end())
+    if line.width() <= width {
+        return line;
     }
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or_default());
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    let cut: String = line.chars().take_while(fits).collect();
+    format!("{}…", cut.trim_end())
 }
 
 /// A path with the home directory as `~`.

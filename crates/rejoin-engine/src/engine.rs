@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rejoin_agents::Definition;
@@ -22,6 +22,11 @@ impl Engine {
         let home = Home::open(home)?;
         let store = Arc::new(home.store());
         Ok(Self { home, store, helper })
+    }
+
+    /// Where all data is kept.
+    pub fn home(&self) -> &Path {
+        self.home.root()
     }
 
     /// The journals.

@@ -168,7 +168,7 @@ fn key_hint(message: &str) -> String {
 }
 
 /// "; did you mean …?" for the nearest of some words, if one is near.
-pub(crate) fn suggestion(wrong: &str, words: impl Iterator<Item = String>) -> String {
+pub fn suggestion(wrong: &str, words: impl Iterator<Item = String>) -> String {
     let near = words.map(|word| (strsim::jaro_winkler(wrong, &word), word)).filter(|(near, _)| *near > 0.7);
     match near.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
         Some((_, word)) => format!("; did you mean {word:?}?"),

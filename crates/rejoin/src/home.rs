@@ -28,6 +28,11 @@ impl Rejoin {
         Ok(Self { engine: Engine::open(home.into(), helper)?, config })
     }
 
+    /// Where all data is kept: `$REJOIN_HOME`, or what was chosen instead.
+    pub fn home(&self) -> &Path {
+        self.engine.home()
+    }
+
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, dir.as_ref().to_path_buf())

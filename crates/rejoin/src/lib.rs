@@ -41,7 +41,7 @@ mod view;
 
 pub use builder::TurnBuilder;
 pub use change::{Moved, Rewind};
-pub use config::{AgentConfig, Config, ProjectConfig, Resume};
+pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
 pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
 pub use export::{Format, Imported, Redactor, Taken};

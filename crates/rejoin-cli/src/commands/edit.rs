@@ -2,7 +2,7 @@ use std::io::IsTerminal;
 use std::process::Command;
 
 use anyhow::Context;
-use rejoin::Kind;
+use rejoin::{ConversationView, Kind, Message};
 
 use super::run::carry_out;
 use crate::cli::{EditArgs, RetryArgs};
@@ -13,10 +13,7 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let view = rejoin.view(&super::here()?, &args.conversation)?;
     let message = view.message(&args.message)?;
-    if args.from_here && message.kind != Kind::User {
-        let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
-        return Err(rejoin::Error::Config(text.into()).into());
-    }
+    check(args, &message)?;
     let text = match &args.file {
         Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
         None => in_editor(&message.text())?,
@@ -26,8 +23,23 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
         let turn = rejoin.project(".").resume(id).instead_of(message.id.to_string()).prompt(text);
         return carry_out(turn, &args.how);
     }
+    amend(&view, &message, &text)?;
+    Ok(exit::DONE)
+}
+
+/// Refuses to run what is not a prompt.
+pub(crate) fn check(args: &EditArgs, message: &Message) -> anyhow::Result<()> {
+    if args.from_here && message.kind != Kind::User {
+        let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
+        return Err(rejoin::Error::Config(text.into()).into());
+    }
+    Ok(())
+}
+
+/// Gives a message another wording, and says what that means.
+pub(crate) fn amend(view: &ConversationView<'_>, message: &Message, text: &str) -> anyhow::Result<()> {
     let short = message.id.short();
-    if view.amend(&message.id.to_string(), &text)? {
+    if view.amend(&message.id.to_string(), text)? {
         style::talk(&format!(
             "message {short} has a new wording; sessions that hold the old one are not resumed (`rejoin why {}`)",
             view.id().short()
@@ -35,7 +47,7 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     } else {
         style::talk(&format!("message {short} says that already: nothing changed"));
     }
-    Ok(exit::DONE)
+    Ok(())
 }
 
 /// `rejoin retry`
@@ -45,14 +57,19 @@ pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
     carry_out(turn, &args.how)
 }
 
+/// The editor a person chose, if they did.
+pub(crate) fn chosen_editor() -> Option<String> {
+    let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    named("VISUAL").or_else(|| named("EDITOR"))
+}
+
 /// Lets the person change a text in the editor of their choice.
-fn in_editor(text: &str) -> anyhow::Result<String> {
+pub(crate) fn in_editor(text: &str) -> anyhow::Result<String> {
     let usage = |text: &str| rejoin::Error::Config(text.to_owned());
     if !std::io::stdin().is_terminal() {
         return Err(usage("no terminal to open an editor on: give the new text with -f FILE, or -f -").into());
     }
-    let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let editor = named("VISUAL").or_else(|| named("EDITOR")).ok_or_else(|| {
+    let editor = chosen_editor().ok_or_else(|| {
         usage("no editor is known: set VISUAL or EDITOR, or give the new text with -f FILE")
     })?;
     let draft = tempfile::Builder::new().prefix("rejoin-").suffix(".md").tempfile()?;

@@ -1,13 +1,17 @@
 use std::time::UNIX_EPOCH;
 
-use rejoin::{Summary, TurnState};
+use rejoin::{ConversationId, Summary, TurnState};
 use serde_json::json;
 
-use crate::cli::LsArgs;
+use super::choose::choose;
+use crate::cli::{LsArgs, ShowArgs};
 use crate::{exit, style};
 
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
+    if args.interactive {
+        return choose(lines(args.all_projects)?, &ShowArgs::default());
+    }
     let rejoin = super::open()?;
     let here = super::here()?;
     let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
@@ -25,6 +29,13 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     }
     super::print(&out)?;
     Ok(exit::DONE)
+}
+
+/// The conversations of this project, or of all, each with its line.
+pub(super) fn lines(all_projects: bool) -> anyhow::Result<Vec<(ConversationId, String)>> {
+    let here = super::here()?;
+    let list = super::open()?.conversations(if all_projects { None } else { Some(&here) })?;
+    Ok(list.iter().map(|summary| (summary.id, line(summary, all_projects))).collect())
 }
 
 fn state(summary: &Summary) -> &'static str {

@@ -1,20 +1,21 @@
 //! One file per command.
 
 mod agents;
+mod choose;
 mod doctor;
-mod edit;
+pub(crate) mod edit;
 mod export;
 mod fsck;
-mod head;
-mod label;
+pub(crate) mod head;
+pub(crate) mod label;
 mod ls;
 mod manual;
 mod mv;
 mod remove;
-mod run;
-mod show;
+pub(crate) mod run;
+pub(crate) mod show;
 mod tree;
-mod why;
+pub(crate) mod why;
 
 use anyhow::Context;
 
@@ -24,6 +25,7 @@ use crate::cli::Command;
 pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Chat(args) => crate::chat::chat(*args),
         Command::Agents(args) => agents::agents(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),

@@ -57,7 +57,8 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> TurnBuilder<'a> {
+/// The turn that the flags describe, but for what all commands have in common.
+pub(crate) fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> TurnBuilder<'a> {
     let mut turn = rejoin.project(".").prompt(prompt);
     if args.continue_latest {
         turn = turn.continue_latest();
@@ -80,7 +81,8 @@ fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: String) -> T
     turn
 }
 
-fn apply<'a>(turn: TurnBuilder<'a>, how: &HowArgs) -> TurnBuilder<'a> {
+/// Adds what all commands have in common.
+pub(crate) fn apply<'a>(turn: TurnBuilder<'a>, how: &HowArgs) -> TurnBuilder<'a> {
     let mut turn = turn.extra_args(how.agent_args.iter().cloned());
     if let Some(agent) = &how.agent {
         turn = turn.agent(Agent::named(agent));

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
-use super::tree;
+use super::choose::choose;
+use super::{ls, tree};
 use crate::cli::ShowArgs;
 use crate::{exit, style};
 
@@ -13,6 +14,9 @@ const MOST: usize = 64 << 10;
 
 /// `rejoin show`
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
+    if args.interactive {
+        return choose(ls::lines(false)?, args);
+    }
     let rejoin = super::open()?;
     let here = super::here()?;
     let view = rejoin.view(&here, &args.conversation)?;
@@ -105,7 +109,7 @@ fn parts(message: &Message, out: &mut String) {
 }
 
 /// The decision and the outcome of a turn, in a few words.
-pub(super) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
+pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     let Some(receipt) = &turn.receipt else {
         let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
         return if head && view.is_running() { "running now".into() } else { "interrupted".into() };

@@ -20,14 +20,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
     }
     let view = rejoin.view(&super::here()?, &why.conversation.to_string())?;
     let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
-    let mut out = match &why.plan {
-        Decision::Resume { session, .. } => {
-            format!("next turn on {}: resume · {}\n", why.agent, session.get(..8).unwrap_or(session))
-        }
-        Decision::Fresh { why: reason, .. } => {
-            format!("next turn on {}: fresh · {}\n", why.agent, reason.name())
-        }
-    };
+    let mut out = outlook(&why) + "\n";
     let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
     let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
     line(&mut out, why.can_resume, &format!("{} can resume", why.agent), &format!("{resume}{version}"));
@@ -41,6 +34,18 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
     }
     super::print(&out)?;
     Ok(exit::DONE)
+}
+
+/// What the next turn would do, in a line.
+pub(crate) fn outlook(why: &Why) -> String {
+    match &why.plan {
+        Decision::Resume { session, .. } => {
+            format!("next turn on {}: resume · {}", why.agent, session.get(..8).unwrap_or(session))
+        }
+        Decision::Fresh { why: reason, .. } => {
+            format!("next turn on {}: fresh · {}", why.agent, reason.name())
+        }
+    }
 }
 
 fn line(out: &mut String, ok: bool, name: &str, words: &str) {

@@ -1,6 +1,7 @@
 //! The rules of the command, one by one.
 
 mod agents;
+mod chat;
 mod completions;
 mod config;
 mod conversations;
@@ -9,6 +10,7 @@ mod dry_run;
 mod help;
 mod names;
 mod output;
+mod pick;
 mod privacy;
 mod project_config;
 mod prompt;

@@ -8,6 +8,7 @@ mod live;
 mod opencode;
 mod processes;
 mod said;
+mod screen;
 
 pub(crate) use bench::Bench;
 pub(crate) use call::Call;
@@ -16,6 +17,7 @@ pub(crate) use live::Live;
 pub(crate) use opencode::old_opencode;
 pub(crate) use processes::{interrupt, kill};
 pub(crate) use said::Said;
+pub(crate) use screen::Screen;
 
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,78 @@
+//! Tool calls of a live turn: one line each, with what became of it.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::{style, tty};
+
+/// Shorter ones need no time beside them.
+const NOTABLE: Duration = Duration::from_secs(1);
+
+/// Of more calls at a time than this, the oldest are forgotten.
+const MOST: usize = 256;
+
+/// The calls that have not come back.
+#[derive(Default)]
+pub(crate) struct Calls {
+    waiting: Vec<Call>,
+    /// The calls whose lines are the last ones on the screen, the newest last.
+    lowest: Vec<String>,
+}
+
+struct Call {
+    id: String,
+    words: String,
+    begun: Instant,
+}
+
+impl Calls {
+    /// A tool is called.
+    pub(crate) fn begin(&mut self, id: &str, name: &str, words: &str) {
+        let words = format!("{} {}", style::one_line(name, 30), style::one_line(words, 200));
+        let call = Call { id: id.to_owned(), words: words.trim_end().to_owned(), begun: Instant::now() };
+        style::talk(&line('⚙', &call.words, "", ""));
+        self.waiting.push(call);
+        self.waiting.drain(..self.waiting.len().saturating_sub(MOST));
+        self.lowest.push(id.to_owned());
+        // What has left the screen cannot be reached any more.
+        let reach = if style::dumb() { 0 } else { tty::rows().saturating_sub(1) };
+        self.lowest.drain(..self.lowest.len().saturating_sub(reach));
+    }
+
+    /// It gave something back: that is said in place of its line, or below if that is too far up.
+    pub(crate) fn end(&mut self, id: &str, output: &str, error: bool) {
+        let Some(at) = self.waiting.iter().position(|call| call.id == id) else { return };
+        let call = self.waiting.remove(at);
+        let took = Some(call.begun.elapsed()).filter(|took| *took >= NOTABLE);
+        let took = took.map(|took| style::elapsed(took.as_millis() as u64)).unwrap_or_default();
+        let failure = if error { output } else { "" };
+        let line = line(if error { '✗' } else { '✓' }, &call.words, &took, failure);
+        let Some(at) = self.lowest.iter().position(|lowest| lowest == id) else {
+            self.interrupt();
+            return style::talk(&line);
+        };
+        let up = self.lowest.len() - at;
+        let _ = write!(std::io::stderr(), "\u{1b}[{up}A\u{1b}[K");
+        style::talk(&line);
+        if up > 1 {
+            let _ = write!(std::io::stderr(), "\u{1b}[{}B", up - 1);
+        }
+    }
+
+    /// Something else was written below.
+    pub(crate) fn interrupt(&mut self) {
+        self.lowest.clear();
+    }
+}
+
+/// `  ✗ shell cargo test · 2.10 s · error: could not compile`, never wider than the terminal.
+fn line(mark: char, words: &str, took: &str, failure: &str) -> String {
+    let width = tty::text_columns().saturating_sub(1);
+    let failure = style::one_line(failure, 40);
+    let notes = [took, &failure].into_iter().filter(|note| !note.is_empty());
+    let notes = notes.fold(String::new(), |notes, note| notes + " · " + note);
+    let room = width.saturating_sub(4 + notes.width());
+    format!("  {mark} {}{notes}", style::one_line(words, room))
+}

@@ -1,0 +1,29 @@
+//! `-i`: pick a conversation, then read it or go on with it.
+
+use clap::Parser;
+use rejoin::ConversationId;
+
+use crate::cli::{Cli, ShowArgs};
+use crate::pick::{Picked, pick};
+use crate::{exit, style};
+
+/// Lets the person pick one of these conversations, each with its line; `show` says how it is shown.
+pub(crate) fn choose(listed: Vec<(ConversationId, String)>, show: &ShowArgs) -> anyhow::Result<i32> {
+    let (ids, lines): (Vec<_>, Vec<_>) = listed.into_iter().unzip();
+    let open = |conversation: String| {
+        super::show::show(&ShowArgs { conversation, interactive: false, ..show.clone() })
+    };
+    if ids.is_empty() {
+        // It knows how to say that there is none.
+        return open("@".into());
+    }
+    match pick(&lines)? {
+        None => Ok(exit::CANCELLED),
+        Some(Picked::Open(at)) => open(ids[at].to_string()),
+        Some(Picked::Continue(at)) => {
+            let id = ids[at].to_string();
+            style::talk(&format!("rejoin chat -r {}", ids[at].short()));
+            super::dispatch(Cli::try_parse_from(["rejoin", "chat", "-r", &id])?.command)
+        }
+    }
+}

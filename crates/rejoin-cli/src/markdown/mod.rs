@@ -1,0 +1,240 @@
+//! Markdown as it comes, a few words at a time, made readable on a terminal.
+//!
+//! Only what cannot change any more is printed: a word once it has ended, an emphasis once it is closed. So the
+//! pieces in which a text comes make no difference, and marks that turn out to be none are shown as they are.
+//! Without styles all marks stay; the text is then only wrapped.
+
+mod block;
+mod inline;
+mod style;
+
+use unicode_width::UnicodeWidthStr;
+
+use block::{Block, block};
+use inline::inline;
+use style::Style;
+
+/// A line that is still waiting for its end is printed after so many bytes.
+const LONGEST: usize = 4096;
+
+/// A text on its way to the terminal.
+pub(crate) struct Markdown {
+    styled: bool,
+    width: usize,
+    /// What came and is not printed yet: the rest of a line.
+    rest: String,
+    /// An escape sequence began in it: what follows may belong to it, up to the end of the line.
+    escape: bool,
+    line: Line,
+    /// The marks that opened the code block we are in.
+    fence: Option<String>,
+}
+
+/// What is printed of the current line.
+enum Line {
+    Nothing,
+    Words(Words),
+    Verbatim,
+}
+
+/// Words that are wrapped.
+struct Words {
+    column: usize,
+    /// Blanks before the next word.
+    gap: usize,
+    /// What the next line begins with when this one is full, and how wide that is.
+    indent: String,
+    indent_width: usize,
+    base: Style,
+}
+
+impl Markdown {
+    pub(crate) fn new(styled: bool) -> Self {
+        Self { styled, width: 80, rest: String::new(), escape: false, line: Line::Nothing, fence: None }
+    }
+
+    /// Takes in a piece; gives what can be printed now, on a terminal of that width.
+    pub(crate) fn feed(&mut self, piece: &str, width: usize) -> String {
+        self.width = width.max(20);
+        let mut out = String::new();
+        for c in piece.chars() {
+            if c == '\n' {
+                self.close(&mut out);
+            } else {
+                self.take(c, &mut out);
+            }
+        }
+        out
+    }
+
+    fn take(&mut self, c: char, out: &mut String) {
+        self.escape |= c == '\u{1b}';
+        let plain = self.escape || c == ' ' || c.is_ascii_graphic();
+        // Control characters are left out here; escape sequences when the line is whole.
+        if !plain && rejoin::printable(c.encode_utf8(&mut [0; 4])).is_empty() {
+            return;
+        }
+        self.rest.push(c);
+        if self.rest.len() >= LONGEST {
+            self.advance(true, out);
+        } else if c.is_whitespace() && !self.escape {
+            self.advance(false, out);
+        }
+    }
+
+    /// Prints what is held back and ends the line, if anything stands on it.
+    pub(crate) fn end_line(&mut self) -> String {
+        let mut out = String::new();
+        if !self.rest.is_empty() || !matches!(self.line, Line::Nothing) {
+            self.close(&mut out);
+        }
+        out
+    }
+
+    /// The text has ended: what comes next is another one.
+    pub(crate) fn end(&mut self) -> String {
+        let out = self.end_line();
+        self.fence = None;
+        out
+    }
+
+    fn close(&mut self, out: &mut String) {
+        self.advance(true, out);
+        out.push('\n');
+        self.line = Line::Nothing;
+    }
+
+    /// Prints what is certain, or all there is.
+    fn advance(&mut self, all: bool, out: &mut String) {
+        if all {
+            let text = rejoin::printable(&std::mem::take(&mut self.rest));
+            self.escape = false;
+            self.print(&text, true, out);
+        } else {
+            let text = std::mem::take(&mut self.rest);
+            let done = self.print(&text, false, out);
+            self.rest = text;
+            self.rest.drain(..done);
+        }
+    }
+
+    /// Prints of a text, which ends with a blank unless it is all, what is certain; gives how much that was.
+    fn print(&mut self, text: &str, all: bool, out: &mut String) -> usize {
+        let mut done = 0;
+        if matches!(self.line, Line::Nothing) {
+            if self.fence.is_some() {
+                return if all { self.code(text, out) } else { 0 };
+            }
+            let Some((block, length)) = block(text, all) else { return 0 };
+            done = length;
+            self.begin(block, &text[..length], out);
+        }
+        match &self.line {
+            Line::Nothing => text.len(),
+            Line::Verbatim => {
+                Style::PLAIN.write(&text[done..], self.styled, out);
+                text.len()
+            }
+            Line::Words(_) => done + self.words(&text[done..], all, out),
+        }
+    }
+
+    /// A line of code as it is, or the end of the code.
+    fn code(&mut self, text: &str, out: &mut String) -> usize {
+        let marks = text.trim();
+        let ends = self.fence.as_ref().is_some_and(|fence| {
+            marks.len() >= fence.len() && marks.chars().all(|c| fence.starts_with(c)) && !marks.is_empty()
+        });
+        let style = if ends { Style::DIM } else { Style::CODE };
+        if ends {
+            self.fence = None;
+        }
+        style.write(text, self.styled, out);
+        text.len()
+    }
+
+    /// Prints what stands before the first word; `marks` is what that was written as.
+    fn begin(&mut self, block: Block, marks: &str, out: &mut String) {
+        let (first, indent, base) = match block {
+            Block::Blank => return,
+            Block::Fence(fence) => {
+                self.fence = Some(fence);
+                Style::DIM.write(marks, self.styled, out);
+                return;
+            }
+            Block::Rule => {
+                let line = if self.styled { "─".repeat(self.width.min(40)) } else { marks.to_owned() };
+                Style::DIM.write(&line, self.styled, out);
+                return;
+            }
+            Block::Verbatim => {
+                self.line = Line::Verbatim;
+                return;
+            }
+            Block::Heading if self.styled => (String::new(), String::new(), Style::BOLD),
+            Block::Heading => (marks.to_owned(), String::new(), Style::PLAIN),
+            Block::Words(prefix) if self.styled => (prefix.first, prefix.next, Style::PLAIN),
+            Block::Words(prefix) => (marks.to_owned(), prefix.plain_next, Style::PLAIN),
+        };
+        Style::DIM.write(&first, self.styled, out);
+        let indent_width = indent.width();
+        let mut styled_indent = String::new();
+        Style::DIM.write(&indent, self.styled, &mut styled_indent);
+        self.line =
+            Line::Words(Words { column: first.width(), gap: 0, indent: styled_indent, indent_width, base });
+    }
+
+    fn words(&mut self, text: &str, all: bool, out: &mut String) -> usize {
+        let Line::Words(words) = &mut self.line else { return 0 };
+        let mut end = text.len();
+        let mut pieces = Vec::new();
+        // What is not certain waits from the beginning of its word.
+        while let Err(at) = inline(&text[..end], words.base, self.styled, all, &mut pieces) {
+            pieces.clear();
+            end = text[..at]
+                .rfind(char::is_whitespace)
+                .map_or(0, |blank| blank + text[blank..].chars().next().map_or(1, char::len_utf8));
+        }
+        let mut word: Vec<(Style, String)> = Vec::new();
+        for (style, piece) in pieces {
+            for c in piece.chars() {
+                if c.is_whitespace() {
+                    words.put(&mut word, self.width, self.styled, out);
+                    words.gap += if c == '\t' { 4 } else { 1 };
+                } else {
+                    match word.last_mut() {
+                        Some((last, run)) if *last == style => run.push(c),
+                        _ => word.push((style, c.to_string())),
+                    }
+                }
+            }
+        }
+        words.put(&mut word, self.width, self.styled, out);
+        end
+    }
+}
+
+impl Words {
+    /// Prints a word, on the next line if this one is full.
+    fn put(&mut self, word: &mut Vec<(Style, String)>, width: usize, styled: bool, out: &mut String) {
+        if word.is_empty() {
+            return;
+        }
+        let length: usize = word.iter().map(|(_, run)| run.width()).sum();
+        let gap = std::mem::take(&mut self.gap);
+        if self.column > self.indent_width && self.column + gap + length > width {
+            out.push('\n');
+            out.push_str(&self.indent);
+            self.column = self.indent_width + length;
+        } else {
+            out.extend(std::iter::repeat_n(' ', gap));
+            self.column += gap + length;
+        }
+        for (style, run) in word.drain(..) {
+            style.write(&run, styled, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use super::{Bench, Call, PATIENCE, eventually};
+
+/// `rejoin` on a terminal of its own, which `script` makes, and somebody who types.
+pub(crate) struct Screen {
+    child: Child,
+    keyboard: Option<ChildStdin>,
+    output: Receiver<Vec<u8>>,
+    raw: Vec<u8>,
+    /// How much of the text was looked at.
+    seen: usize,
+}
+
+impl Screen {
+    /// Runs `rejoin` with these arguments, or says that there is nothing to make a terminal with.
+    pub(crate) fn open(bench: &Bench, args: &str) -> Option<Self> {
+        Self::with(bench, args, &[])
+    }
+
+    /// The same, with additions to the environment. Behind `rejoin`, its exit code and the modes of the terminal
+    /// are shown.
+    pub(crate) fn with(bench: &Bench, args: &str, env: &[(&str, &str)]) -> Option<Self> {
+        if !std::env::split_paths("/usr/bin:/bin").any(|dir| dir.join("script").exists()) {
+            eprintln!("skipped: there is no `script` to make a terminal with");
+            return None;
+        }
+        let rejoin = env!("CARGO_BIN_EXE_rejoin");
+        // The shell in between is not to mind Ctrl-C.
+        let script = format!("trap : INT; stty cols 80 rows 24; {rejoin} {args}; echo code=$?; stty -a");
+        let mut call = Call::of(bench, "script", &["-qec", &script, "/dev/null"]).env("TERM", "xterm");
+        for (name, value) in env {
+            call = call.env(name, value);
+        }
+        let mut command = call.command();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = stdout.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let keyboard = child.stdin.take();
+        Some(Self { child, keyboard, output, raw: Vec::new(), seen: 0 })
+    }
+
+    /// Everything that was printed, escape sequences included.
+    pub(crate) fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.raw).into_owned()
+    }
+
+    fn text(&self) -> String {
+        rejoin::printable(&self.raw())
+    }
+
+    /// Waits until these words come, after those waited for before.
+    #[track_caller]
+    pub(crate) fn shows(&mut self, words: &str) -> &mut Self {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let text = self.text();
+            let rest = text.get(self.seen..).unwrap_or_default();
+            if let Some(at) = rest.find(words) {
+                self.seen += at + words.len();
+                return self;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let bytes = self.output.recv_timeout(left);
+            self.raw
+                .extend(bytes.unwrap_or_else(|error| panic!("{error}: {words:?} does not come:\n{rest}")));
+        }
+    }
+
+    /// Presses keys.
+    #[track_caller]
+    pub(crate) fn types(&mut self, keys: &str) -> &mut Self {
+        let keyboard = self.keyboard.as_mut().unwrap();
+        keyboard.write_all(keys.as_bytes()).unwrap();
+        keyboard.flush().unwrap();
+        self
+    }
+
+    /// Waits for the prompt of that agent, then types a line.
+    #[track_caller]
+    pub(crate) fn says(&mut self, agent: &str, line: &str) -> &mut Self {
+        self.shows(&format!("{agent} › ")).types(line).types("\r")
+    }
+
+    /// Waits for the end of `rejoin`, which must be this exit code, with the terminal as it was.
+    #[track_caller]
+    pub(crate) fn ends(mut self, code: i32) -> String {
+        self.shows(&format!("code={code}\n"));
+        self.shows(" icanon");
+        self.shows(" echo ");
+        self.keyboard = None;
+        eventually("the end of the terminal", || self.child.try_wait().unwrap());
+        self.text()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
