@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use self::pointers::REAL_AGENTS;
+pub(crate) use self::pointers::REAL_AGENTS;
 use crate::guard::guard_path;
 use crate::model::ScriptedModel;
 use crate::outcome::{Outcome, run_to_end};

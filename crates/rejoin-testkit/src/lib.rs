@@ -10,8 +10,10 @@ mod guard;
 mod lab;
 mod model;
 mod outcome;
+mod table;
 
 pub use guard::{GUARD_EXIT_CODE, GUARDED_AGENTS, guard_path};
 pub use lab::Lab;
 pub use model::{File, Request, ScriptedModel};
 pub use outcome::{Outcome, run_to_end};
+pub use table::{TABLE_VARIABLE, Table, Verdict, note};

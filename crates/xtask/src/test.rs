@@ -1,6 +1,9 @@
 //! `cargo xtask test`: every check and every test.
 
-use anyhow::{Result, bail};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use rejoin_testkit::{TABLE_VARIABLE, Table};
 
 use crate::steps::Steps;
 use crate::{caller_env, install, loopback, rooms, workspace};
@@ -31,9 +34,26 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         let mut tests = workspace::cargo();
         tests.args(["test", "--workspace", "--no-fail-fast", "--"]).args(filters);
         tests.env(format!("CARGO_TARGET_{triple}_RUNNER"), &runner).env("REJOIN_TEST_AGENTS", &agents);
+        let notes = tempfile::NamedTempFile::new().context("cannot make a file for the scenario table")?;
+        tests.env(TABLE_VARIABLE, notes.path());
         caller_env::remove_proxies(&mut tests);
-        workspace::run(&mut tests)
+        let ran = workspace::run(&mut tests);
+        let shown = show_table(notes.path(), filters.is_empty());
+        ran.and(shown)
     })?;
     steps.summary();
+    Ok(())
+}
+
+/// Shows what the tests saw the real agents do. When all tests ran, nothing in it may be missing.
+fn show_table(notes: &Path, all_ran: bool) -> Result<()> {
+    let table = Table::read(notes).context("cannot read the scenario table")?;
+    if all_ran || !table.is_empty() {
+        eprintln!("\n━━ agent × scenario\n{table}");
+    }
+    let holes = table.holes();
+    if all_ran && !holes.is_empty() {
+        bail!("no test looked at {}", holes.join("; "));
+    }
     Ok(())
 }

@@ -58,7 +58,8 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         args.push(format!("--model={}", checks::model(model)?).into());
     }
     if request.ephemeral {
-        args.push("--ephemeral".into());
+        // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early.
+        args.extend(["--ephemeral", "-c", "features.shell_snapshot=false"].map(OsString::from));
     }
     if !request.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {
         return Err(Refusal::Unsupported(

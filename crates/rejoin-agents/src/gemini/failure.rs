@@ -60,10 +60,22 @@ const NETWORK: &[&str] = &[
     "premature close",
 ];
 
+/// What it adds to a 429, whatever the service itself said: advice that speaks of quotas and logins.
+const ADVICE: &[&str] = &["Please wait and try again later.", "Possible quota limitations"];
+
 /// A failure in its words: the class, and what to show.
 pub(super) fn told(kind: &str, words: &str) -> (FailureClass, String) {
+    let (words, advised) = without_advice(words);
     let answer = Answer::of(words);
-    (classify(kind, answer.code, words), answer.message)
+    let code = answer.code.or(advised.then_some(429));
+    (classify(kind, code, words), answer.message)
+}
+
+/// The words up to the advice, and whether there was any.
+fn without_advice(words: &str) -> (&str, bool) {
+    let ends = words.rfind("]\n").map(|end| end + 1);
+    let advised = |end: &usize| ADVICE.iter().any(|advice| words[*end..].trim_start().starts_with(advice));
+    ends.filter(advised).map_or((words, false), |end| (&words[..end], true))
 }
 
 /// What kind of failure it is, by the name of the error, the service's code and the words.
@@ -246,6 +258,16 @@ mod tests {
             (api(500, "x"), F::Server),
             (api(503, "The model is overloaded."), F::Server),
             ("[API Error: The model is overloaded. (Status: UNAVAILABLE)]".into(), F::Server),
+            (
+                "[API Error: slow down]\nPlease wait and try again later. To increase your limits, request a quota \
+                 increase through AI Studio, or switch to another /auth method"
+                    .into(),
+                F::RateLimit,
+            ),
+            (
+                "[API Error: You exceeded your current quota]\nPlease wait and try again later.".into(),
+                F::Quota,
+            ),
             ("[API Error: terminated]".into(), F::Network),
             ("[API Error: exception TypeError: fetch failed sending request]".into(), F::Network),
             ("Reached max session turns for this session.".into(), F::StepLimit),
@@ -262,6 +284,7 @@ mod tests {
         let nested = r#"[API Error: {"error":{"code":1,"message":"{\"error\":{\"code\":503,\"message\":\"busy\"}}"}}] Possible quota"#;
         assert_eq!(told("", nested), (F::Server, "busy (503)".into()));
         assert_eq!(told("", "[API Error: terminated]").1, "terminated");
+        assert_eq!(told("", "[API Error: slow down]\nPlease wait and try again later. …").1, "slow down");
         assert_eq!(told("", "").1, "");
     }
 

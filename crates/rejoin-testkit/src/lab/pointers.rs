@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 /// The agents this laboratory knows how to point at the model.
-pub(super) const REAL_AGENTS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "pi", "qwen"];
+pub(crate) const REAL_AGENTS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "pi", "qwen"];
 
 const FAKE_KEY: &str = "fake-key-for-tests";
 const MODEL: &str = "mock-model";

@@ -1,6 +1,7 @@
 //! What rejoin knows about the installed agents.
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
+use super::who::Who;
 
 on_both!(what_it_can_do, without_a_name_the_first_installed_one);
 
@@ -14,15 +15,12 @@ fn what_it_can_do(stage: &Stage) {
     let pinned = include_str!("../../../../../tests/agents/package.json");
     assert!(pinned.contains(&format!("\"{}\"", can["version"].as_str().unwrap())), "{can}");
     let told = ["resume", "fork", "ephemeral", "choose_id", "ask"].map(|name| can[name].as_bool().unwrap());
-    match stage.who {
-        Who::Claude => assert_eq!((can["product"].as_str(), told), (Some("Claude Code"), [true; 5])),
-        Who::Codex => {
-            assert_eq!(
-                (can["product"].as_str(), told),
-                (Some("codex-cli"), [true, true, true, false, false])
-            );
-        }
-    }
+    let expected = if stage.who == Who::Claude {
+        (Some("Claude Code"), [true; 5])
+    } else {
+        (Some("codex-cli"), [true, true, true, false, false])
+    };
+    assert_eq!((can["product"].as_str(), told), expected);
     let shown = stage.lab.run(stage.rejoin().arg("agents"), "").assert_success().stdout;
     assert!(shown.contains(mine["title"].as_str().unwrap()), "{shown}");
 }

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::files::files_below;
 use super::run::Run;
-use super::stage::{Stage, Who, play};
+use super::stage::{Stage, play};
 use super::turn::Turn;
+use super::who::Who;
 
 /// A red square.
 const PNG: &[u8] = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x08\x00\x00\x00\x08\x08\x02\x00\x00\x00Km)\xdc\x00\x00\x00\x12\

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::process::Stdio;
 
 use super::processes::PATIENCE;
-use super::stage::{Stage, Who};
+use super::stage::Stage;
 
-on_both!(used_in_between, used_after_a_failed_turn);
+on_all!(used_in_between: ["bare CLI between"]);
+on_both!(used_after_a_failed_turn);
 on_codex!(used_at_the_same_time);
 
 fn used_in_between(stage: &Stage) {
@@ -29,8 +30,7 @@ fn used_after_a_failed_turn(stage: &Stage) {
     stage.next("second MARK-two RATE429").go().failed("rate_limit");
     stage.bare(&session, "without rejoin MARK-bare");
     let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
-    // Claude hands a failed prompt on in one message with the next one.
-    let messages = if stage.who == Who::Claude { 3 } else { 4 };
+    let messages = if stage.who.keeps_failed_prompts_apart() { 4 } else { 3 };
     let third = third.remembered(messages, ["one", "two", "bare", "three"]);
     assert_eq!(third.warnings("advanced").len(), 1, "{third}");
 }

@@ -6,15 +6,8 @@ use std::path::Path;
 
 use super::stage::Stage;
 
-on_both!(
-    a_subdirectory,
-    another_directory_and_back,
-    outside_git,
-    a_worktree_of_the_same_project,
-    through_a_link,
-    odd_names,
-    a_very_long_path
-);
+on_all!(a_subdirectory: ["subdirectory"], another_directory_and_back: ["other directory"]);
+on_both!(outside_git, a_worktree_of_the_same_project, through_a_link, odd_names, a_very_long_path);
 
 /// Wherever in the project the user stands, the conversation goes on in its own directory.
 fn a_subdirectory(stage: &Stage) {

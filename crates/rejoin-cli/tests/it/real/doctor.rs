@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::stage::{Stage, Who, play};
+use super::stage::{Stage, play};
+use super::who::Who;
 
 fn doctor(stage: &Stage) -> Vec<Value> {
     stage.ask(["doctor", "--json"]).as_array().unwrap().clone()

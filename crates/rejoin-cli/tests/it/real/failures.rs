@@ -1,12 +1,15 @@
 //! The model fails: the session is kept, and nothing the user said is lost.
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
 use super::turn::Turn;
+use super::who::Who;
 
+on_all!(
+    a_bad_request: ["400 of the model"],
+    a_rate_limit: ["429 of the model"],
+    a_server_error: ["500 of the model"],
+);
 on_both!(
-    a_bad_request,
-    a_server_error,
-    a_rate_limit,
     a_refused_key,
     a_first_turn_that_fails,
     a_stream_that_breaks,
@@ -17,32 +20,51 @@ on_both!(
 
 /// One good turn, one that fails, one that goes on.
 #[track_caller]
-fn goes_on_after(stage: &Stage, word: &str, class: &str) -> Turn {
+fn goes_on_after(stage: &Stage, word: &str, class: &str) {
     let session = stage.first("first MARK-one").go().done().session();
     let failed = stage.next(&format!("second MARK-two {word}")).go().failed(class).resumed(&session, 0);
     assert!(!failed.receipt()["error"].as_str().unwrap().is_empty(), "{failed}");
-    let third = stage.next("third MARK-three").go().done().resumed(&session, 1);
-    // Claude hands a failed prompt on in one message with the next one.
-    let messages = if stage.who == Who::Claude { 2 } else { 3 };
-    let third = third.remembered(messages, ["one", "two", "three"]);
+    let third = goes_on(stage, &session, "failed");
+    let messages = if stage.who.keeps_failed_prompts_apart() { 3 } else { 2 };
+    third.remembered(messages, ["one", "two", "three"]);
+}
+
+/// The third turn knows the first two, the second of which ended like that.
+#[track_caller]
+fn goes_on(stage: &Stage, session: &str, ended: &str) -> Turn {
+    let third = stage.next("third MARK-three").go().done().resumed(session, 1);
+    assert_eq!(third.calls.last().unwrap().marks, ["MARK-one", "MARK-two", "MARK-three"], "{third}");
     assert!(third.prompt_sent().contains("you may know this turn already"), "{third}");
     assert!(third.warnings("advanced").is_empty(), "nobody else was at it: {third}");
     let states =
         stage.show()["turns"].as_array().unwrap().iter().map(|t| t["state"].clone()).collect::<Vec<_>>();
-    assert_eq!(states, ["completed", "failed", "completed"]);
-    failed
+    assert_eq!(states, ["completed", ended, "completed"]);
+    third
 }
 
 fn a_bad_request(stage: &Stage) {
     goes_on_after(stage, "BAD400", "invalid_request");
 }
 
+/// What may pass is tried again, and an agent that never stops trying is stopped.
+#[track_caller]
+fn goes_on_after_what_may_pass(stage: &Stage, word: &str, class: &str) {
+    if !stage.who.is_stubborn() {
+        return goes_on_after(stage, word, class);
+    }
+    let session = stage.first("first MARK-one").go().done().session();
+    let second = stage.next(&format!("second MARK-two {word}")).with(["--timeout", "20s"]).go();
+    second.ended(3, "timeout").resumed(&session, 0);
+    goes_on(stage, &session, "cut");
+    stage.seen_differently("it tries again for minutes, so --timeout ended the turn");
+}
+
 fn a_server_error(stage: &Stage) {
-    goes_on_after(stage, "FAIL500", "server");
+    goes_on_after_what_may_pass(stage, "FAIL500", "server");
 }
 
 fn a_rate_limit(stage: &Stage) {
-    goes_on_after(stage, "RATE429", "rate_limit");
+    goes_on_after_what_may_pass(stage, "RATE429", "rate_limit");
 }
 
 fn a_refused_key(stage: &Stage) {
@@ -59,11 +81,9 @@ fn a_first_turn_that_fails(stage: &Stage) {
 fn a_stream_that_breaks(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let second = stage.next("second MARK-two CUT").go();
-    match stage.who {
-        Who::Claude => second.done().resumed(&session, 0),
-        Who::Codex => second.failed("network").resumed(&session, 0),
-    };
     let missed = usize::from(stage.who == Who::Codex);
+    let second = if missed == 0 { second.done() } else { second.failed("network") };
+    second.resumed(&session, 0);
     let third = stage.next("third MARK-three").go().done().resumed(&session, missed);
     third.remembered(3, ["one", "two", "three"]);
 }
@@ -85,9 +105,10 @@ fn the_same_lasting_failure_twice(stage: &Stage) {
 fn a_model_that_is_not_there(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let second = stage.next("second MARK-two");
-    let second = match stage.who {
-        Who::Claude => second.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"),
-        Who::Codex => second.for_the_agent("-cmodel_providers.scripted.base_url=\"http://127.0.0.1:9/v1\""),
+    let second = if stage.who == Who::Claude {
+        second.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    } else {
+        second.for_the_agent("-cmodel_providers.scripted.base_url=\"http://127.0.0.1:9/v1\"")
     };
     second.go().failed("network").resumed(&session, 0);
     let third = stage.next("third MARK-three").go().done().resumed(&session, 1);

@@ -1,7 +1,9 @@
 //! Another agent takes over, and the first one comes back.
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
+use super::who::Who;
 
+on_all!(from_every_agent: ["hand-over"]);
 on_both!(there_and_back, back_and_forth, each_knows_only_its_own);
 
 fn there_and_back(stage: &Stage) {
@@ -18,6 +20,32 @@ fn there_and_back(stage: &Stage) {
     let third = third.resumed(&first.session(), 1).remembered(2, ["one", "two", "three"]);
     let told = third.prompt_sent();
     assert!(told.contains("MARK-two") && !told.contains("first MARK-one"), "only what it missed: {told}");
+}
+
+/// Each of the others takes a turn, and this one goes on after each of them. What the others make of what they are
+/// told is shown by their own tests: here a turn of theirs may fail.
+fn from_every_agent(stage: &Stage) {
+    let by = |who: Who, prompt: &str| stage.run(prompt).with(["-s", "work"]).by(who);
+    let mut marks: Vec<String> = Vec::new();
+    let mut session: Option<String> = None;
+    for other in Who::ALL.into_iter().filter(|who| *who != stage.who) {
+        let (theirs, ours) = (format!("MARK-{}", other.name()), format!("MARK-after{}", other.name()));
+        by(other, &format!("from the other one {theirs}")).plainly();
+        let said = stage.records().iter().any(|record| record.to_string().contains(&theirs));
+        marks.extend(said.then_some(theirs));
+        let turn = by(stage.who, &format!("and now you {ours}")).go().done();
+        marks.push(ours);
+        assert_eq!(turn.calls.last().unwrap().marks, marks, "{turn}");
+        assert!(turn.answer().ends_with(&format!("marks={}", marks.join(","))), "{turn}");
+        let told = turn.prompt_sent().contains(&format!("agent=\"{}\"", other.name()));
+        assert_eq!(told, said, "{turn}");
+        let turn = match &session {
+            Some(session) => turn.resumed(session, usize::from(said)),
+            None if said => turn.fresh("no_session", 1),
+            None => turn.fresh("first_turn", 0),
+        };
+        session = Some(turn.session());
+    }
 }
 
 fn back_and_forth(stage: &Stage) {

@@ -3,12 +3,11 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
 use super::turn::Turn;
 
+on_all!(killed_on_the_first_turn: ["kill, first turn"], killed_in_mid_turn: ["kill, later turn"]);
 on_both!(
-    killed_in_mid_turn,
-    killed_on_the_first_turn,
     killed_at_the_first_line,
     killed_while_a_tool_runs,
     interrupted,
@@ -45,10 +44,11 @@ fn begins_to_answer(event: &Value) -> bool {
 fn killed_in_mid_turn(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let running = stage.next("second MARK-two SLOW").start().until_the_model_is_asked();
-    match stage.who {
+    if stage.who.streams() {
         // What came of the answer so far is kept.
-        Who::Claude => running.until(begins_to_answer).until_the_journal_has("w1 ").kill(),
-        Who::Codex => running.kill(),
+        running.until(begins_to_answer).until_the_journal_has("w1 ").kill();
+    } else {
+        running.kill();
     }
     assert_eq!(state_of_the_last_turn(stage), "cut");
     assert!(stage.show()["turns"][1].to_string().contains("second MARK-two SLOW"));
@@ -86,7 +86,7 @@ fn killed_while_a_tool_runs(stage: &Stage) {
 fn interrupted(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let running = stage.next("second MARK-two SLOW").start().until_the_model_is_asked();
-    let running = if stage.who == Who::Claude { running.until(begins_to_answer) } else { running };
+    let running = if stage.who.streams() { running.until(begins_to_answer) } else { running };
     running.signal(Signal::INT);
     running.finish().ended(130, "cancelled").resumed(&session, 0);
     stage.nothing_is_left_running();

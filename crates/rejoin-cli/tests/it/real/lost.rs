@@ -4,11 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::run::Run;
-use super::stage::{Stage, Who};
+use super::stage::Stage;
+use super::turn::Turn;
+use super::who::Who;
 
+on_all!(gone_at_the_last_moment: ["unknown id"], a_lost_store: ["store lost"]);
 on_both!(
     a_deleted_session,
-    a_lost_store,
     a_store_that_is_elsewhere_now,
     refused_at_run_time,
     refused_in_unknown_words,
@@ -33,13 +35,7 @@ fn a_deleted_session(stage: &Stage) {
 
 fn a_lost_store(stage: &Stage) {
     stage.first("first MARK-one").go().done();
-    let store = stage.store(stage.who);
-    let config = fs::read(store.join("config.toml")).ok();
-    fs::remove_dir_all(&store).unwrap();
-    if let Some(config) = config {
-        fs::create_dir(&store).unwrap();
-        fs::write(store.join("config.toml"), config).unwrap();
-    }
+    stage.lose_store(stage.who);
     let second = stage.next("second MARK-two").go().done().fresh("session_missing", 1);
     second.remembered(1, ["one", "two"]);
 }
@@ -50,10 +46,7 @@ fn a_store_that_is_elsewhere_now(stage: &Stage) {
     fs::create_dir(&moved).unwrap();
     let config = stage.store(Who::Codex).join("config.toml");
     fs::copy(config, moved.join("config.toml")).unwrap();
-    let variable = match stage.who {
-        Who::Claude => "CLAUDE_CONFIG_DIR",
-        Who::Codex => "CODEX_HOME",
-    };
+    let variable = if stage.who == Who::Claude { "CLAUDE_CONFIG_DIR" } else { "CODEX_HOME" };
     let second = stage.next("second MARK-two").env(variable, moved.to_str().unwrap()).go().done();
     second.fresh("store_changed", 1).remembered(1, ["one", "two"]);
     // With the old store the old session is there again, and told what it missed.
@@ -65,44 +58,63 @@ fn a_store_that_is_elsewhere_now(stage: &Stage) {
 fn refused_at_run_time(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     fs::write(stage.session_file(&session), "damaged \"type\":\"user\"\n").unwrap();
-    let second = stage.next("second MARK-two").go().done().fresh("session_rejected", 1);
-    let second = second.remembered(1, ["one", "two"]);
+    is_replaced(stage, &session, stage.next("second MARK-two").go());
+}
+
+/// There when rejoin looked, unknown to the agent when it was asked for it.
+fn gone_at_the_last_moment(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let config = with_a_wrapper(stage, &format!("{}; rm $0.acts", stage.deletion(&session)));
+    let second = stage.next("second MARK-two").env("REJOIN_CONFIG", &config).go();
+    is_replaced(stage, &session, second);
+}
+
+/// The agent did not know the session it was asked for: one fresh run with the history, and that one is resumed.
+#[track_caller]
+fn is_replaced(stage: &Stage, session: &str, second: Turn) {
+    let second = second.done().fresh("session_rejected", 1).remembered(1, ["one", "two"]);
     let receipt = second.receipt();
-    assert_eq!((&receipt["runs"], &receipt["asked"]), (&2.into(), &session.as_str().into()));
+    assert_eq!((&receipt["runs"], &receipt["asked"]), (&2.into(), &session.into()));
     assert_ne!(second.session(), session);
     assert_eq!(second.calls.len(), 1, "the model saw one run only: {second}");
     let rejected = second.events_of("resume_rejected");
-    assert_eq!((rejected.len(), &rejected[0]["session"]), (1, &session.as_str().into()), "{second}");
+    assert_eq!((rejected.len(), &rejected[0]["session"]), (1, &session.into()), "{second}");
     let pins = stage.show()["pins"].clone();
-    let dead = pins.as_array().unwrap().iter().find(|pin| pin["session"] == session.as_str()).unwrap();
+    let dead = pins.as_array().unwrap().iter().find(|pin| pin["session"] == session).unwrap();
     assert_eq!(dead["state"], "retired", "{pins}");
     let third = stage.next("third MARK-three").go().done().resumed(&second.session(), 0);
     third.remembered(2, ["one", "two", "three"]).verbatim("third MARK-three");
 }
 
-/// A refusal nobody knows the words of is a failure; the second one in a row ends the session.
-fn refused_in_unknown_words(stage: &Stage) {
+/// Configures a command of the agent's name that does something before a turn, while the file
+/// `bin/<agent>.acts` is there. Returns the configuration.
+fn with_a_wrapper(stage: &Stage, something: &str) -> String {
     let (who, bin) = (stage.who.name(), stage.lab.root().join("bin"));
     fs::create_dir(&bin).unwrap();
-    let (wrapper, refuse) = (bin.join(who), bin.join("refuse"));
+    let wrapper = bin.join(who);
     let real = stage.lab.command(who).get_program().to_owned();
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in\n*--help) ;;\n*resume*) if [ -e {0} ]; then echo 'Error: new words' >&2; exit 1; fi ;;\nesac\nexec {1} \"$@\"\n",
-        refuse.display(),
+        "#!/bin/sh\ncase \"$*\" in\n*--help|*--version) ;;\n*) if [ -e $0.acts ]; then {something}; fi ;;\nesac\nexec {} \"$@\"\n",
         real.display()
     );
     fs::write(&wrapper, script).unwrap();
+    fs::write(wrapper.with_extension("acts"), "").unwrap();
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let config = stage.lab.root().join("config.toml");
     fs::write(&config, format!("[agents.{who}]\ncommand = \"{}\"\n", wrapper.display())).unwrap();
-    let with_it = |run: Run<'_>| run.env("REJOIN_CONFIG", config.to_str().unwrap()).go();
-    with_it(stage.first("first MARK-one")).done();
-    with_it(stage.next("second MARK-two")).done().remembered(2, ["one", "two"]);
-    fs::write(refuse, "").unwrap();
-    let third = with_it(stage.next("third MARK-three")).failed("launch");
+    config.to_str().unwrap().to_owned()
+}
+
+/// A refusal nobody knows the words of is a failure; the second one in a row ends the session.
+fn refused_in_unknown_words(stage: &Stage) {
+    stage.first("first MARK-one").go().done();
+    stage.next("second MARK-two").go().done().remembered(2, ["one", "two"]);
+    let config = with_a_wrapper(stage, "echo 'Error: new words' >&2; exit 1");
+    let refused = |run: Run<'_>| run.env("REJOIN_CONFIG", &config).go().failed("launch");
+    let third = refused(stage.next("third MARK-three"));
     assert!(third.receipt()["error"].as_str().unwrap().contains("new words"), "{third}");
-    with_it(stage.next("fourth MARK-four")).failed("launch");
-    let fifth = with_it(stage.next("fifth MARK-five")).done().fresh("session_retired", 4);
+    refused(stage.next("fourth MARK-four"));
+    let fifth = stage.next("fifth MARK-five").go().done().fresh("session_retired", 4);
     fifth.remembered(1, ["one", "two", "three", "four", "five"]);
 }
 

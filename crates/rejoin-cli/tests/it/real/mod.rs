@@ -1,9 +1,24 @@
-//! rejoin on the real Claude Code and the real Codex, against the scripted model.
+//! rejoin on the real agents, against the scripted model.
 //!
-//! Every scenario is one function that tells a story about an agent; [`on_both!`] makes one test of it
-//! for each of them, so that a mistake in one agent's file turns exactly its own tests red.
+//! Every scenario is one function that tells a story about an agent; the macros make one test of it for each, so
+//! that a mistake in one agent's file turns exactly its own tests red. Those of [`on_all!`] fill the table that
+//! `cargo xtask test` shows.
 
-/// One test for each agent: `real::<theme>::<scenario>::claude` and `…::codex`.
+/// One test for each agent, and what of the table it shows: `real::<theme>::<scenario>::<agent>`.
+macro_rules! on_all {
+    ($($scenario:ident: $lines:expr),+ $(,)?) => {$(
+        mod $scenario {
+            in_the_table!(claude, Claude, $scenario, $lines);
+            in_the_table!(codex, Codex, $scenario, $lines);
+            in_the_table!(gemini, Gemini, $scenario, $lines);
+            in_the_table!(opencode, OpenCode, $scenario, $lines);
+            in_the_table!(pi, Pi, $scenario, $lines);
+            in_the_table!(qwen, Qwen, $scenario, $lines);
+        }
+    )+};
+}
+
+/// One test for Claude and one for Codex.
 macro_rules! on_both {
     ($($scenario:ident),+ $(,)?) => {$(
         mod $scenario {
@@ -27,7 +42,16 @@ macro_rules! played_by {
     ($test:ident, $who:ident, $scenario:ident) => {
         #[test]
         fn $test() {
-            crate::real::stage::play(crate::real::stage::Who::$who, super::$scenario);
+            crate::real::stage::play(crate::real::who::Who::$who, super::$scenario);
+        }
+    };
+}
+
+macro_rules! in_the_table {
+    ($test:ident, $who:ident, $scenario:ident, $lines:expr) => {
+        #[test]
+        fn $test() {
+            crate::real::stage::play_in_the_table(crate::real::who::Who::$who, &$lines, super::$scenario);
         }
     };
 }
@@ -44,8 +68,8 @@ mod handover;
 mod kills;
 mod lost;
 mod nested;
+mod openai;
 mod options;
-mod others;
 mod output;
 mod permissions;
 mod processes;
@@ -60,3 +84,4 @@ mod together;
 mod tools;
 mod turn;
 mod usage;
+mod who;

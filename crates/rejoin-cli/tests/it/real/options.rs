@@ -1,7 +1,8 @@
 //! Options reach the agent on every turn, resumed ones too.
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
 use super::turn::Turn;
+use super::who::Who;
 
 on_both!(the_model_on_every_turn, instructions_on_every_turn, arguments_for_the_agent, a_dry_run);
 
@@ -42,13 +43,10 @@ fn instructions_on_every_turn(stage: &Stage) {
 }
 
 fn arguments_for_the_agent(stage: &Stage) {
-    let (argument, seen): (&str, fn(&Turn) -> bool) = match stage.who {
-        Who::Claude => {
-            ("--disallowedTools=Bash", |turn| !turn.calls[0].body["tools"].to_string().contains("\"Bash\""))
-        }
-        Who::Codex => {
-            ("-cmodel_reasoning_effort=\"high\"", |turn| turn.calls[0].body["reasoning"]["effort"] == "high")
-        }
+    let (argument, seen): (&str, fn(&Turn) -> bool) = if stage.who == Who::Claude {
+        ("--disallowedTools=Bash", |turn| !turn.calls[0].body["tools"].to_string().contains("\"Bash\""))
+    } else {
+        ("-cmodel_reasoning_effort=\"high\"", |turn| turn.calls[0].body["reasoning"]["effort"] == "high")
     };
     let first = stage.first("first MARK-one").for_the_agent(argument).go().done();
     assert!(seen(&first), "{}", first.calls[0].body);
@@ -72,9 +70,10 @@ fn a_dry_run(stage: &Stage) {
     );
     let argv: Vec<&str> = plan["argv"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
     assert!(argv[0].ends_with(stage.who.name()), "{argv:?}");
-    let real_id = match stage.who {
-        Who::Claude => argv.contains(&format!("--resume={session}").as_str()),
-        Who::Codex => argv.ends_with(&[&session, "-"]) && argv.contains(&"resume"),
+    let real_id = if stage.who == Who::Claude {
+        argv.contains(&format!("--resume={session}").as_str())
+    } else {
+        argv.ends_with(&[&session, "-"]) && argv.contains(&"resume")
     };
     assert!(real_id, "{argv:?}");
     assert!(!argv.iter().any(|arg| arg.contains("MARK-two")), "prompts go by stdin: {argv:?}");

@@ -1,6 +1,7 @@
 //! What a user sees: text, one object, or a stream of events.
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
+use super::who::Who;
 
 on_both!(as_text, as_one_object, as_a_stream, a_failure_as_text);
 

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::stage::{Stage, Who};
+use super::stage::Stage;
+use super::who::Who;
 
+on_all!(read_changes_nothing: ["level read"], edit_writes_files: ["level edit"]);
 on_both!(
-    read_changes_nothing,
-    edit_writes_files,
     full_runs_commands,
     the_ceiling_stays,
     the_ceiling_stays_through_a_hand_over,
@@ -36,12 +36,18 @@ fn read_changes_nothing(stage: &Stage) {
         format!("TOOL-RUN [cat README.md; echo x > {}; echo x > {}]", file.display(), outside.display());
     let turn = stage.next(&format!("MARK-two {run}")).go().done().remembered(2, ["one", "two"]);
     assert!(!file.exists() && !outside.exists(), "{turn}");
-    // Codex has a shell that can look; for Claude there is none at this level.
     let looked = turn.answer().contains("A project for tests");
-    assert_eq!(looked, stage.who == Who::Codex, "{turn}");
+    assert_eq!(looked, stage.who.looks_by_shell(), "{turn}");
 }
 
 fn edit_writes_files(stage: &Stage) {
+    if let Some(reason) = stage.who.is_not_kept_to_edit() {
+        let turn = stage.first(&write_it(stage, "one")).with(["--permissions", "edit"]).plainly();
+        assert_eq!((turn.code(), file(stage).exists()), (Some(5), false), "{}", turn.stderr);
+        stage.first(&write_it(stage, "one")).with(["--permissions", "full"]).go().done();
+        assert_eq!(fs::read_to_string(file(stage)).unwrap(), "written\n");
+        return stage.cannot(reason);
+    }
     stage.first(&write_it(stage, "one")).with(["--permissions", "edit"]).go().done().remembered(1, ["one"]);
     assert_eq!(fs::read_to_string(file(stage)).unwrap(), "written\n");
     // On a resumed turn, too, and not outside of the project.
@@ -100,16 +106,10 @@ fn a_wider_level_must_be_named(stage: &Stage) {
 }
 
 fn flags_about_permissions_are_refused(stage: &Stage) {
-    let flags: &[&'static str] = match stage.who {
-        Who::Claude => {
-            &["--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "--allowedTools=Bash"]
-        }
-        Who::Codex => &[
-            "--yolo",
-            "--sandbox=danger-full-access",
-            "-csandbox_mode=\"danger-full-access\"",
-            "--full-auto",
-        ],
+    let flags: &[&'static str] = if stage.who == Who::Claude {
+        &["--dangerously-skip-permissions", "--permission-mode=bypassPermissions", "--allowedTools=Bash"]
+    } else {
+        &["--yolo", "--sandbox=danger-full-access", "-csandbox_mode=\"danger-full-access\"", "--full-auto"]
     };
     for flag in flags {
         let turn = stage.first("first MARK-one").for_the_agent(flag).plainly();

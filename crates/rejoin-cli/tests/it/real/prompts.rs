@@ -2,14 +2,13 @@
 
 use super::stage::Stage;
 
-on_both!(
-    a_long_one,
-    one_that_looks_like_a_flag,
-    one_that_looks_like_a_command,
-    one_that_names_a_file,
-    quoted_history_does_not_act,
-    odd_characters
+on_all!(
+    a_long_one: ["300 KiB prompt"],
+    one_that_looks_like_a_flag: ["prompt with -"],
+    one_that_looks_like_a_command: ["prompt with / or !"],
+    one_that_names_a_file: ["prompt with @"],
 );
+on_both!(quoted_history_does_not_act, odd_characters);
 
 /// The first line of the file in the project that must not be inlined.
 const FILE_TEXT: &str = "# A project for tests";
@@ -40,7 +39,7 @@ fn reach_the_model_as_text(stage: &Stage, prompts: &[&str]) {
 }
 
 fn one_that_looks_like_a_flag(stage: &Stage) {
-    reach_the_model_as_text(stage, &["--help MARK-one", "-p -c --resume MARK-two", "- MARK-three"]);
+    reach_the_model_as_text(stage, &["--help MARK-one", "- -p -c --resume MARK-two"]);
 }
 
 fn one_that_looks_like_a_command(stage: &Stage) {
@@ -48,10 +47,7 @@ fn one_that_looks_like_a_command(stage: &Stage) {
 }
 
 fn one_that_names_a_file(stage: &Stage) {
-    reach_the_model_as_text(
-        stage,
-        &["@README.md MARK-one", "see @README.md MARK-two\nand stop", "MARK-three @README.md"],
-    );
+    reach_the_model_as_text(stage, &["@README.md MARK-one", "see @README.md MARK-two\nand stop @README.md"]);
 }
 
 /// History that is replayed is text as well.

@@ -2,12 +2,14 @@
 
 use super::stage::Stage;
 
-on_both!(two_turns, three_turns, by_name_and_by_id, a_branch_is_not_resumed);
+on_all!(three_turns: ["fresh", "resume", "third turn"]);
+on_both!(by_name_and_by_id, a_branch_is_not_resumed);
 
-fn two_turns(stage: &Stage) {
+fn three_turns(stage: &Stage) {
     let first = stage.first("first MARK-one").go().done().fresh("first_turn", 0).remembered(1, ["one"]);
     let first = first.verbatim("first MARK-one");
-    let session = first.session();
+    let (session, conversation) = (first.session(), first.conversation());
+    stage.seen("fresh");
     let second = stage.next("second MARK-two").go().done();
     second.resumed(&session, 0).remembered(2, ["one", "two"]).verbatim("second MARK-two");
     let shown = stage.show();
@@ -15,12 +17,7 @@ fn two_turns(stage: &Stage) {
     assert_eq!(pins.len(), 1, "{shown}");
     assert_eq!((pins[0]["session"].as_str(), &pins[0]["state"]), (Some(session.as_str()), &"live".into()));
     assert_eq!(stage.stored_sessions(stage.who).len(), 1, "one session for both turns");
-}
-
-fn three_turns(stage: &Stage) {
-    let first = stage.first("first MARK-one").go().done();
-    let (session, conversation) = (first.session(), first.conversation());
-    stage.next("second MARK-two").go().done().resumed(&session, 0);
+    stage.seen("resume");
     let third = stage.next("third MARK-three").go().done().resumed(&session, 0);
     let third = third.remembered(3, ["one", "two", "three"]).verbatim("third MARK-three");
     assert_eq!(third.conversation(), conversation);

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use rejoin_testkit::Outcome;
 
 use super::running::Running;
-use super::stage::{Stage, Who};
+use super::stage::Stage;
 use super::turn::Turn;
+use super::who::Who;
 
 /// A turn that is not run yet.
 pub(super) struct Run<'a> {

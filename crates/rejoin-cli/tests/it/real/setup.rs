@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::stage::{Stage, Who, play};
+use super::stage::{Stage, play};
+use super::who::Who;
 
 /// A flag the agent does not know, twice: the session goes on afterwards.
 fn a_mistyped_flag(stage: &Stage, agent: &str) {

@@ -1,5 +1,6 @@
-//! Where a scenario plays: a laboratory with both real agents, and one of them in the leading part.
+//! Where a scenario plays: a laboratory with all real agents, and one of them in the leading part.
 
+use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
@@ -7,50 +8,47 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rejoin_testkit::{Lab, Outcome};
+use rejoin_testkit::{Lab, Outcome, Verdict, note};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::files::files_below;
 use super::processes::{alive_in, eventually};
 use super::run::Run;
-
-/// The agent in the leading part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Who {
-    Claude,
-    Codex,
-}
-
-impl Who {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-        }
-    }
-
-    pub(super) fn other(self) -> Self {
-        match self {
-            Self::Claude => Self::Codex,
-            Self::Codex => Self::Claude,
-        }
-    }
-}
+use super::who::Who;
 
 /// Plays a scenario, unless this machine has no real agents. Afterwards nothing may be left running.
 pub(super) fn play(who: Who, scenario: fn(&Stage)) {
+    play_in_the_table(who, &[], scenario);
+}
+
+/// Plays a scenario that shows these lines of the table; see [`Stage::seen`] and [`Stage::cannot`].
+pub(super) fn play_in_the_table(who: Who, lines: &[&'static str], scenario: fn(&Stage)) {
     let Some(lab) = Lab::require_real() else { return };
-    let stage = Stage { lab, who };
+    let settings = files_below(&lab.home());
+    let (undecided, verdict) = (RefCell::new(lines.to_vec()), Cell::new(Verdict::Passed(None)));
+    let stage = Stage { lab, who, settings, undecided, verdict };
+    for line in lines {
+        note(who.name(), line, Verdict::Begun);
+    }
     stage.remember_probes();
     scenario(&stage);
     stage.nothing_is_left_running();
+    for line in stage.undecided.take() {
+        note(who.name(), line, stage.verdict.get());
+    }
 }
 
 /// The laboratory and the agent.
 pub(super) struct Stage {
     pub(super) lab: Lab,
     pub(super) who: Who,
+    /// What was in the home before anybody ran.
+    settings: Vec<PathBuf>,
+    /// What of the table this scenario still has to show.
+    undecided: RefCell<Vec<&'static str>>,
+    /// What is noted about it if the scenario comes to its end.
+    verdict: Cell<Verdict<'static>>,
 }
 
 impl Stage {
@@ -112,28 +110,60 @@ impl Stage {
         records.map(|record| record["systemPayload"].clone()).collect()
     }
 
-    /// Where an agent keeps all that it keeps.
-    pub(super) fn store(&self, who: Who) -> PathBuf {
-        self.lab.home().join(format!(".{}", who.name()))
+    /// This line of the table was seen, whatever follows.
+    pub(super) fn seen(&self, line: &str) {
+        self.undecided.borrow_mut().retain(|name| *name != line);
+        note(self.who.name(), line, Verdict::Passed(None));
     }
 
-    /// Every stored session of an agent.
+    /// It is seen in another way than with the other agents.
+    pub(super) fn seen_differently(&self, remark: &'static str) {
+        self.verdict.set(Verdict::Passed(Some(remark)));
+    }
+
+    /// The agent cannot do this, and rejoin says so.
+    pub(super) fn cannot(&self, reason: &'static str) {
+        self.verdict.set(Verdict::Cannot(reason));
+    }
+
+    /// Where an agent keeps all that it keeps.
+    pub(super) fn store(&self, who: Who) -> PathBuf {
+        self.lab.home().join(who.store())
+    }
+
+    /// Every stored session of an agent; for OpenCode the database of all of them.
     pub(super) fn stored_sessions(&self, who: Who) -> Vec<PathBuf> {
-        let below = match who {
-            Who::Claude => "projects",
-            Who::Codex => "sessions",
-        };
-        let mut files = files_below(&self.store(who).join(below));
-        files.retain(|file| file.extension() == Some(OsStr::new("jsonl")));
+        let mut files = files_below(&self.store(who).join(who.sessions()));
+        let ending = if who == Who::OpenCode { "db" } else { "jsonl" };
+        files.retain(|file| file.extension() == Some(OsStr::new(ending)));
         files
     }
 
     /// The file of one stored session.
     #[track_caller]
     pub(super) fn session_file(&self, session: &str) -> PathBuf {
-        let named = |file: &PathBuf| file.to_string_lossy().ends_with(&format!("{session}.jsonl"));
-        let mut files = [Who::Claude, Who::Codex].into_iter().flat_map(|who| self.stored_sessions(who));
-        files.find(named).unwrap_or_else(|| panic!("no stored session {session}"))
+        let named =
+            |who: Who, file: &PathBuf| file.to_string_lossy().ends_with(who.file_of(session).as_str());
+        let mut files = Who::ALL
+            .into_iter()
+            .flat_map(|who| self.stored_sessions(who).into_iter().filter(move |file| named(who, file)));
+        files.next().unwrap_or_else(|| panic!("no stored session {session}"))
+    }
+
+    /// A shell command that makes a session unknown to its agent.
+    #[track_caller]
+    pub(super) fn deletion(&self, session: &str) -> String {
+        match self.who {
+            Who::OpenCode => format!("opencode session delete {session} >/dev/null 2>&1"),
+            _ => format!("rm {}", self.session_file(session).display()),
+        }
+    }
+
+    /// All that an agent stored is gone; how it is set up stays.
+    pub(super) fn lose_store(&self, who: Who) {
+        for file in files_below(&self.store(who)).iter().filter(|file| !self.settings.contains(file)) {
+            fs::remove_file(file).expect("a file to remove");
+        }
     }
 
     /// A turn in the agent's own command, without rejoin.
@@ -144,10 +174,7 @@ impl Stage {
     /// The agent's own command, resuming a session.
     pub(super) fn bare_command(&self, session: &str) -> Command {
         let mut command = self.lab.command(self.who.name());
-        match self.who {
-            Who::Claude => command.args(["-p", "--resume", session]),
-            Who::Codex => command.args(["exec", "resume", "--skip-git-repo-check", session, "-"]),
-        };
+        command.args(self.who.bare(session));
         command
     }
 

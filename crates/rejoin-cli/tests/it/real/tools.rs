@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::stage::Stage;
 
-on_both!(a_tool_call, a_failing_tool, a_tool_call_is_told_in_a_replay, a_background_process, a_lot_of_output);
+on_all!(a_tool_call: ["tool call"]);
+on_both!(a_failing_tool, a_tool_call_is_told_in_a_replay, a_background_process, a_lot_of_output);
 
 fn a_tool_call(stage: &Stage) {
     let turn = stage.first("MARK-one TOOL-ECHO hello").with(["--permissions", "full"]).go().done();

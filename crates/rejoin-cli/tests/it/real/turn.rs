@@ -4,6 +4,7 @@ use rejoin_testkit::{Outcome, Request};
 use serde_json::Value;
 
 use super::stage::Stage;
+use super::who::Who;
 
 pub(super) struct Turn {
     pub(super) code: Option<i32>,
@@ -136,11 +137,13 @@ impl Turn {
         self
     }
 
-    /// Nothing but the prompt was sent, to the byte.
+    /// Nothing but the prompt was sent, to the byte, and the agent handed it on as it does.
     #[track_caller]
     pub(super) fn verbatim(self, prompt: &str) -> Self {
         assert_eq!(self.receipt()["bytes"], prompt.len(), "{self}");
-        assert_eq!(self.prompt_sent(), prompt, "{self}");
+        let agent = self.receipt()["agent"].as_str();
+        let who = Who::ALL.into_iter().find(|who| agent == Some(who.name())).expect("an agent");
+        assert_eq!(self.prompt_sent(), who.handed_on(prompt), "{self}");
         self
     }
 
@@ -160,17 +163,24 @@ impl Turn {
     }
 }
 
+/// How the texts begin that agents put into a message of the user.
+const ADDED: [&str; 2] = ["<system-reminder>", "<session_context>"];
+
 /// The newest message of the user in a request, without what the agent itself adds.
 fn prompt_of(request: &Request) -> String {
-    let messages = if request.path.ends_with("/responses") { "input" } else { "messages" };
+    let (messages, content) = match request.protocol {
+        Some("responses") => ("input", "content"),
+        Some("gemini") => ("contents", "parts"),
+        _ => ("messages", "content"),
+    };
     let all = request.body[messages].as_array().expect("messages");
     let newest = all.iter().rfind(|message| message["role"] == "user").expect("a message of the user");
-    let blocks = match &newest["content"] {
+    let blocks = match &newest[content] {
         Value::String(text) => return text.clone(),
         blocks => blocks.as_array().expect("blocks"),
     };
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-    texts.filter(|text| !text.starts_with("<system-reminder>")).collect()
+    texts.filter(|text| !ADDED.iter().any(|opening| text.starts_with(opening))).collect()
 }
 
 impl std::fmt::Display for Turn {
