@@ -31,4 +31,4 @@ pub use locks::{Lease, LockError, Locks, Owner};
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages};
 pub use problem::{Noted, Problem, Problems};
-pub use store::{Append, Entry, LONGEST_LINE, Listed, RawRecord, Store};
+pub use store::{Append, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};
