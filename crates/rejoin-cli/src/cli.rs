@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
+    /// Search everything that was ever said or done in this project
+    Search(SearchArgs),
+    /// Count turns, tokens, cost, and what resuming saved
+    Stats(StatsArgs),
     /// A guided tour on the embedded agent: no key, no network, nothing left behind
     Demo(DemoArgs),
 }
@@ -72,7 +76,8 @@ pub(crate) struct RunArgs {
     #[arg(short = 's', long, value_name = "NAME", conflicts_with = "resume")]
     pub(crate) name: Option<String>,
 
-    /// Continue a conversation by id, unique prefix, name, or the agent's own session id
+    /// Continue a conversation by id, unique prefix, name, `@` (the newest here), `@~1` (the one
+    /// before), or the agent's own session id
     #[arg(short, long, value_name = "CONVERSATION")]
     pub(crate) resume: Option<String>,
 
@@ -159,8 +164,72 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin ls                             the newest conversations of this project
+  rejoin ls --agent codex --since 2w    those codex took part in, written in the last two weeks
+  rejoin ls --all-projects --json       for scripts (docs/cli-json.md)")]
 pub(crate) struct LsArgs {
     /// List the conversations of all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Only those in which this agent took a turn
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only those written in the last while (90m, 36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) since: Option<Duration>,
+    /// At most so many [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+All words must occur in one turn, in any order. Several words in one argument are a phrase; an
+asterisk stands for any ending. What was said comes before what was done by tools.
+
+Examples:
+  rejoin search timeout retry           both words
+  rejoin search 'connection refused'    a phrase
+  rejoin search 'migrat*' --agent claude
+  rejoin show ID                        read the conversation of a hit
+  rejoin run -r ID \"go on\"             continue it")]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(required = true, value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+    /// Search all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Only turns of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin stats                          this project, all time
+  rejoin stats --since 4w --by day
+  rejoin stats --all-projects --by agent --json")]
+pub(crate) struct StatsArgs {
+    /// Only turns begun in the last while (36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) since: Option<Duration>,
+    /// Count by this, too
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// Count the turns of all projects
     #[arg(long)]
     pub(crate) all_projects: bool,
     /// Print JSON
@@ -168,9 +237,33 @@ pub(crate) struct LsArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    /// By agent
+    Agent,
+    /// By model
+    Model,
+    /// By project
+    Project,
+    /// By day (UTC)
+    Day,
+}
+
+impl From<By> for rejoin::Grouping {
+    fn from(by: By) -> Self {
+        match by {
+            By::Agent => Self::Agent,
+            By::Model => Self::Model,
+            By::Project => Self::Project,
+            By::Day => Self::Day,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// Id, unique prefix, name, or the agent's own session id [default: the newest here]
+    /// Id, unique prefix, name, `@` (the newest here), `@~1` (the one before), or the agent's own
+    /// session id [default: the newest here]
     #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
     /// Print JSON

@@ -12,6 +12,8 @@ pub(crate) const AGENT_FAILED: i32 = 1;
 pub(crate) const USAGE: i32 = 2;
 /// A time limit ran out.
 pub(crate) const TIMEOUT: i32 = 3;
+/// Nothing was found.
+pub(crate) const NOT_FOUND: i32 = 4;
 /// Somebody else is at it.
 pub(crate) const BUSY: i32 = 6;
 /// rejoin itself failed: disk, journal, system.

@@ -8,8 +8,10 @@ mod dry_run;
 mod duration;
 mod exit;
 mod output;
+mod progress;
 mod prompt;
 mod style;
+mod table;
 
 use std::process::ExitCode;
 

@@ -19,7 +19,8 @@ pub struct Index<'a> {
     pub(crate) store: &'a dyn Store,
     directory: PathBuf,
     pub(crate) database: Option<Database>,
-    pub(crate) warnings: Vec<String>,
+    warnings: Vec<String>,
+    unreadable: Option<JournalError>,
     progress: Option<Box<dyn FnMut(Progress) + 'a>>,
 }
 
@@ -46,6 +47,7 @@ impl<'a> Index<'a> {
             directory: directory.to_owned(),
             database: None,
             warnings: Vec::new(),
+            unreadable: None,
             progress: None,
         };
         match Database::open(directory) {
@@ -65,6 +67,11 @@ impl<'a> Index<'a> {
     /// What went wrong on the way, none of which made an answer wrong.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Why the first journal that could not be read was left out, for those who cannot go on without.
+    pub fn take_error(&mut self) -> Option<JournalError> {
+        self.unreadable.take()
     }
 
     /// Asks the cache; `None` if it cannot answer. One that is ruined is replaced by an empty one.
@@ -183,6 +190,7 @@ impl<'a> Index<'a> {
             Err(error) => {
                 let id = standing.id.short();
                 self.warnings.push(format!("conversation {id} cannot be read: {error}"));
+                self.unreadable.get_or_insert(error);
                 None
             }
         }

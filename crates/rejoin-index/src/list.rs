@@ -97,6 +97,13 @@ impl Index<'_> {
         Ok(names)
     }
 
+    /// What a list tells of one conversation.
+    pub fn summary(&mut self, id: ConversationId) -> Result<Option<Summary>, JournalError> {
+        let standing = self.store.look(None)?.into_iter().find(|standing| standing.id == id);
+        let fresh: Vec<Fresh> = standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
+        Ok(self.summaries(&fresh).pop().map(|(_, summary)| summary))
+    }
+
     fn summaries(&mut self, fresh: &[Fresh]) -> Vec<(Standing, Summary)> {
         let keys: Vec<i64> = fresh.iter().filter_map(|fresh| Some(fresh.known.as_ref()?.key)).collect();
         let known = self.ask(|database| database.summaries(&keys));

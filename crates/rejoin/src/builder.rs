@@ -325,7 +325,7 @@ impl<'a> TurnBuilder<'a> {
             None => Ok((None, None)),
             Some(Wanted::Reference(text)) => Ok((Some(rejoin.resolve(project, text)?), None)),
             Some(Wanted::Latest) => {
-                let newest = rejoin.newest(project)?;
+                let newest = rejoin.newest(project, 0)?;
                 if newest.is_none() {
                     if self.checkpoint.is_some() {
                         return Err(Error::not_found(

@@ -32,7 +32,10 @@ mod doctor;
 mod error;
 mod find;
 mod home;
+mod list;
 mod name;
+mod search;
+mod stats;
 mod view;
 
 pub use builder::TurnBuilder;
@@ -40,6 +43,7 @@ pub use config::{AgentConfig, Config, ProjectConfig, Resume};
 pub use doctor::{Check, Checkup, Finding};
 pub use error::Error;
 pub use home::Rejoin;
+pub use list::{ListFilter, Listed, Listing};
 pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::{
@@ -49,4 +53,7 @@ pub use rejoin_core::{
 };
 pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{Canceller, DryRun, Helper, SUPERVISE, TurnOutcome, supervisor_main};
-pub use view::{AgentReport, ConversationView, Summary};
+pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
+pub use search::{Found, SearchFilter};
+pub use stats::{Counted, StatsFilter};
+pub use view::{AgentReport, ConversationView};

@@ -4,7 +4,9 @@ mod agents;
 mod doctor;
 mod ls;
 mod run;
+mod search;
 mod show;
+mod stats;
 
 use anyhow::Context;
 
@@ -18,6 +20,8 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),
         Command::Show(args) => show::show(&args),
+        Command::Search(args) => search::search(&args),
+        Command::Stats(args) => stats::stats(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }
@@ -26,6 +30,22 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
 pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
     let itself = std::env::current_exe().context("cannot find out where this executable is")?;
     Ok(rejoin::Rejoin::open_supervised(rejoin::Helper::Executable(itself))?)
+}
+
+/// The same, for commands that ask the index: on a terminal, they show how far it is.
+fn open_indexed() -> anyhow::Result<rejoin::Rejoin> {
+    let mut rejoin = open()?;
+    if crate::style::on_terminal() {
+        let bar = crate::progress::Bar::default();
+        rejoin.on_index_progress(move |progress| bar.show(progress));
+    }
+    Ok(rejoin)
+}
+
+/// Where the command was called, unless it is about all projects.
+fn here(all_projects: bool) -> anyhow::Result<Option<std::path::PathBuf>> {
+    let here = std::env::current_dir()?.canonicalize()?;
+    Ok((!all_projects).then_some(here))
 }
 
 /// Prints data. Somebody who closed the pipe has seen enough.
