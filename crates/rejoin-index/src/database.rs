@@ -10,7 +10,7 @@ use rejoin_journal::{Standing, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::facts::{Facts, Summary, TurnFacts};
+use crate::facts::{Facts, Fingerprint, Summary, TurnFacts};
 use crate::failure::Failure;
 use crate::numbers::{pack, unpack};
 
@@ -38,6 +38,8 @@ const TABLES: &str = "
         journal INTEGER PRIMARY KEY,
         facts TEXT NOT NULL,
         places BLOB NOT NULL,       -- per turn, where its records stand
+        last_place INTEGER,         -- the last of these records, to tell growth from replacement
+        last_hash INTEGER,
         worded BLOB NOT NULL        -- per turn, how many of its records are in the full text
     );
     CREATE TABLE document (
@@ -153,13 +155,20 @@ impl Database {
 
     /// The facts of a journal.
     pub(crate) fn facts(&self, key: i64) -> Result<Facts, Failure> {
-        let (summary, facts, places): (String, String, Vec<u8>) = self.connection.query_row(
-            "SELECT summary, facts, places FROM journal JOIN turns ON journal = key WHERE key = ?",
+        let (summary, facts, places, last): (String, String, Vec<u8>, _) = self.connection.query_row(
+            "SELECT summary, facts, places, last_place, last_hash
+             FROM journal JOIN turns ON journal = key WHERE key = ?",
             [key],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, fingerprint(row, 3)?)),
         )?;
         let turns: Vec<TurnFacts> = serde_json::from_str(&facts)?;
-        Ok(Facts { summary: serde_json::from_str(&summary)?, turns, places: unpack(&places)? })
+        Ok(Facts { summary: serde_json::from_str(&summary)?, turns, places: unpack(&places)?, last })
+    }
+
+    /// The last record of a journal that is known.
+    pub(crate) fn last(&self, key: i64) -> Result<Option<Fingerprint>, Failure> {
+        let query = "SELECT last_place, last_hash FROM turns WHERE journal = ?";
+        Ok(self.connection.query_row(query, [key], |row| fingerprint(row, 0))?)
     }
 
     /// How many records of each turn of a journal are in the full text.
@@ -213,8 +222,16 @@ impl Database {
             ],
         )?;
         self.connection.execute(
-            "REPLACE INTO turns (journal, facts, places, worded) VALUES (?, ?, ?, ?)",
-            params![key, serde_json::to_string(&facts.turns)?, pack(&facts.places), pack(&[worded])],
+            "REPLACE INTO turns (journal, facts, places, last_place, last_hash, worded)
+             VALUES (?, ?, ?, ?, ?, ?)",
+            params![
+                key,
+                serde_json::to_string(&facts.turns)?,
+                pack(&facts.places),
+                facts.last.map(|last| last.place.cast_signed()),
+                facts.last.map(|last| last.hash.cast_signed()),
+                pack(&[worded])
+            ],
         )?;
         Ok(key)
     }
@@ -279,6 +296,12 @@ impl Document {
         let turn = |at| row.get(at).map(|turn: i64| turn as usize);
         Ok(Document { key: row.get(0)?, journal: row.get(1)?, first: turn(2)?, last: turn(3)? })
     }
+}
+
+fn fingerprint(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Fingerprint>> {
+    let number = |at: usize| row.get(at).map(|number: Option<i64>| number.map(i64::cast_unsigned));
+    let both = number(at)?.zip(number(at + 1)?);
+    Ok(both.map(|(place, hash)| Fingerprint { place, hash }))
 }
 
 fn user_version(connection: &Connection) -> Result<i64, Failure> {

@@ -115,6 +115,37 @@ pub(crate) struct Facts {
     pub(crate) turns: Vec<TurnFacts>,
     /// Where the records of each turn stand.
     pub(crate) places: Vec<Vec<u64>>,
+    /// The last of these records: a journal that still has it there has only grown.
+    pub(crate) last: Option<Fingerprint>,
+}
+
+/// A record, by its place and its content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fingerprint {
+    pub(crate) place: u64,
+    pub(crate) hash: u64,
+}
+
+impl Fingerprint {
+    fn take(store: &dyn Store, id: ConversationId, place: u64) -> Result<Option<Self>, JournalError> {
+        let mut hash = None;
+        store.fetch(id, &[place], &mut |_, raw| {
+            hash = raw.ok().map(|raw| fnv1a(raw.json.as_bytes()));
+        })?;
+        Ok(hash.map(|hash| Fingerprint { place, hash }))
+    }
+
+    /// Whether the record still stands there.
+    pub(crate) fn holds(self, store: &dyn Store, id: ConversationId) -> bool {
+        matches!(Self::take(store, id, self.place), Ok(Some(now)) if now == self)
+    }
+}
+
+/// Stable, unlike the standard library's hasher: it is stored.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 impl Facts {
@@ -130,7 +161,10 @@ impl Facts {
             Some(turn) => branch_of(store, id, turn)?,
             None => None,
         };
+        let last = turns.iter().filter_map(|turn| turn.records.iter().max()).max();
+        let last = last.map_or(Ok(None), |place| Fingerprint::take(store, id, *place))?;
         Ok(Facts {
+            last,
             summary: summarize(&conversation, title, branch),
             turns: turn_facts(&conversation),
             places: turns.iter().map(|turn| turn.records.clone()).collect(),

@@ -169,6 +169,11 @@ impl<'a> Index<'a> {
             return None;
         }
         let key = known.key;
+        // Another file can have got the number of the old one, or the old one was written anew.
+        let last = self.ask(|database| database.last(key))?;
+        if !same && !last.is_some_and(|last| last.holds(self.store, standing.id)) {
+            return None;
+        }
         let facts = if same { Some(self.ask(|database| database.facts(key))?) } else { None };
         let worded = self.ask(|database| database.worded(key))?;
         let documents = self.ask(|database| database.documents(key))?;

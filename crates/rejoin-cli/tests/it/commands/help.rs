@@ -20,6 +20,8 @@ help! {
     help_of_agents: "agents";
     help_of_ls: "ls";
     help_of_show: "show";
+    help_of_search: "search";
+    help_of_stats: "stats";
     help_of_demo: "demo";
     help_of_doctor: "doctor";
 }
@@ -32,7 +34,7 @@ fn every_command_has_its_snapshot() {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(listed, ["run", "agents", "doctor", "ls", "show", "demo", "help"], "add a snapshot above");
+    assert_eq!(listed, ["run", "agents", "doctor", "ls", "show", "search", "stats", "demo", "help"], "add a snapshot above");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod config;
 mod conversations;
 mod dry_run;
 mod help;
+mod indexed;
 mod names;
 mod output;
 mod privacy;
