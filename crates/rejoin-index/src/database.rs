@@ -95,6 +95,11 @@ impl Database {
         }
     }
 
+    /// Opens the cache if there is one that can be used as it is.
+    pub(crate) fn open_existing(directory: &Path) -> Option<Self> {
+        if directory.join(NAME).exists() { Self::open_as_it_is(directory).ok() } else { None }
+    }
+
     /// Throws the cache away and makes an empty one. Who has the old one open keeps it to the end.
     pub(crate) fn replace(directory: &Path) -> Result<Self, Failure> {
         for suffix in ["", "-wal", "-shm", "-journal"] {

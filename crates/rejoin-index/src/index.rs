@@ -19,6 +19,8 @@ pub struct Index<'a> {
     pub(crate) store: &'a dyn Store,
     directory: PathBuf,
     pub(crate) database: Option<Database>,
+    /// Nothing is written.
+    untouched: bool,
     warnings: Vec<String>,
     unreadable: Option<JournalError>,
     progress: Option<Box<dyn FnMut(Progress) + 'a>>,
@@ -42,19 +44,29 @@ pub(crate) struct Fresh {
 impl<'a> Index<'a> {
     /// Opens the cache in a directory. That never fails: without a cache the journals are read.
     pub fn open(store: &'a dyn Store, directory: &Path) -> Self {
-        let mut index = Self {
-            store,
-            directory: directory.to_owned(),
-            database: None,
-            warnings: Vec::new(),
-            unreadable: None,
-            progress: None,
-        };
+        let mut index = Self::open_untouched(store, directory);
+        index.untouched = false;
+        if index.database.is_some() {
+            return index;
+        }
         match Database::open(directory) {
             Ok(database) => index.database = Some(database),
             Err(failure) => index.note(failure),
         }
         index
+    }
+
+    /// Opens the cache only to look things up in it: it is neither made nor brought up to date.
+    pub fn open_untouched(store: &'a dyn Store, directory: &Path) -> Self {
+        Self {
+            store,
+            directory: directory.to_owned(),
+            database: Database::open_existing(directory),
+            untouched: true,
+            warnings: Vec::new(),
+            unreadable: None,
+            progress: None,
+        }
     }
 
     /// Reports progress while many journals are being read.
@@ -86,6 +98,9 @@ impl<'a> Index<'a> {
 
     fn replace(&mut self) {
         self.database = None;
+        if self.untouched {
+            return;
+        }
         match Database::replace(&self.directory) {
             Ok(database) => self.database = Some(database),
             Err(failure) => self.note(failure),
@@ -105,7 +120,7 @@ impl<'a> Index<'a> {
     pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
         let fresh = self.compare(standings, wording);
         let stale: Vec<&Fresh> = fresh.iter().filter(|fresh| fresh.known.is_none()).collect();
-        if stale.is_empty() || self.database.is_none() {
+        if stale.is_empty() || self.database.is_none() || self.untouched {
             return fresh;
         }
         let stale: Vec<Standing> = stale.iter().map(|fresh| fresh.standing).collect();

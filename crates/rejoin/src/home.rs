@@ -52,6 +52,11 @@ impl Rejoin {
         TurnBuilder::new(self, dir.as_ref().to_path_buf())
     }
 
+    /// The index for looking something up without a trace.
+    pub(crate) fn index_untouched(&self) -> Index<'_> {
+        Index::open_untouched(self.engine.store(), &self.engine.cache())
+    }
+
     pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {
         let config = self.config.agents.get(agent.as_str()).cloned().unwrap_or_default();
         let usual = AgentSetup::default();

@@ -69,7 +69,7 @@ impl Rejoin {
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
     pub fn view(&self, dir: &Path, reference: &str) -> Result<ConversationView<'_>, Error> {
         let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
-        let id = self.resolve(&project, reference)?;
+        let id = self.resolve(&mut self.index(), &project, reference)?;
         let loaded = load(self.engine.store(), id)?;
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
