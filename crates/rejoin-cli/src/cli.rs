@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
+    /// Search everything that was ever said or done in this project
+    Search(SearchArgs),
+    /// Count turns, tokens, cost, and what resuming saved
+    Stats(StatsArgs),
     /// Would the next turn resume the agent's session? Each guard with its two values
     Why(WhyArgs),
     /// Move the head to an earlier turn or another branch; the next turn goes on there
@@ -237,6 +241,15 @@ pub(crate) struct LsArgs {
     /// List the conversations of all projects
     #[arg(long)]
     pub(crate) all_projects: bool,
+    /// Only those in which this agent took a turn
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only those written in the last while (90m, 36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) since: Option<Duration>,
+    /// At most so many [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
     /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) interactive: bool,
@@ -465,6 +478,79 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+All words must occur in one turn, in any order. Several words in one argument are a phrase; an
+asterisk stands for any ending. What was said comes before what was done by tools.
+
+Examples:
+  rejoin search timeout retry           both words
+  rejoin search 'connection refused'    a phrase
+  rejoin search 'migrat*' --agent claude
+  rejoin show ID                        read the conversation of a hit
+  rejoin run -r ID \"go on\"             continue it")]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(required = true, value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+    /// Search all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Only turns of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin stats                          this project, all time
+  rejoin stats --since 4w --by day
+  rejoin stats --all-projects --by agent --json")]
+pub(crate) struct StatsArgs {
+    /// Only turns begun in the last while (36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) since: Option<Duration>,
+    /// Count by this, too
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// Count the turns of all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    /// By agent
+    Agent,
+    /// By model
+    Model,
+    /// By project
+    Project,
+    /// By day (UTC)
+    Day,
+}
+
+impl From<By> for rejoin::Grouping {
+    fn from(by: By) -> Self {
+        match by {
+            By::Agent => Self::Agent,
+            By::Model => Self::Model,
+            By::Project => Self::Project,
+            By::Day => Self::Day,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -6,6 +6,8 @@ use clap::{Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
+use rejoin::{ListFilter, Listed};
+
 use crate::cli::Cli;
 use crate::{commands, style};
 
@@ -44,14 +46,16 @@ fn command() -> Command {
 /// The conversations of this project, by name where they have one. Trouble offers nothing.
 fn conversations() -> Vec<CompletionCandidate> {
     let list = commands::open().and_then(|rejoin| {
-        let here = commands::here()?;
-        Ok(rejoin.conversations(Some(&here))?)
+        let filter =
+            ListFilter { project: Some(commands::here()?), limit: Some(100), ..ListFilter::default() };
+        Ok(rejoin.list(&filter)?.conversations)
     });
-    let candidate = |summary: &rejoin::Summary| {
-        let name = summary.conversation.name.clone().unwrap_or_else(|| summary.id.short());
-        CompletionCandidate::new(OsString::from(name)).help(Some(style::one_line(&summary.title, 60).into()))
+    let candidate = |listed: &Listed| {
+        let name = listed.summary.name.clone().unwrap_or_else(|| listed.id.short());
+        let title = style::one_line(&listed.summary.title, 60);
+        CompletionCandidate::new(OsString::from(name)).help(Some(title.into()))
     };
-    list.unwrap_or_default().iter().take(100).map(candidate).collect()
+    list.unwrap_or_default().iter().map(candidate).collect()
 }
 
 fn agents() -> Vec<CompletionCandidate> {

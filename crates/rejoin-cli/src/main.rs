@@ -12,11 +12,13 @@ mod exit;
 mod markdown;
 mod output;
 mod pick;
+mod progress;
 mod prompt;
 #[cfg(test)]
 mod reference;
 mod signals;
 mod style;
+mod table;
 mod tty;
 
 use std::process::ExitCode;

@@ -125,6 +125,32 @@ pub(crate) fn since(timestamp: &str) -> String {
     }
 }
 
+/// `now`, `3m`, `5h`, `12d`.
+pub(crate) fn short_age(then: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs();
+    match seconds {
+        0..60 => "now".into(),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `950`, `18k`, `2.4M`.
+pub(crate) fn count(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        1000..10_000 => format!("{:.1}k", count as f64 / 1e3),
+        10_000..1_000_000 => format!("{}k", count / 1000),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// `$0.0042`, `$1.20`.
+pub(crate) fn dollars(cost: f64) -> String {
+    if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
+}
+
 /// The first line of a text, cut to a width, with nothing in it that could move a cursor.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     let text = rejoin::printable(text);

@@ -34,6 +34,11 @@ impl Engine {
         &*self.store
     }
 
+    /// Where things are kept that can be deleted at any time.
+    pub fn cache(&self) -> PathBuf {
+        self.home.cache()
+    }
+
     /// The locks.
     pub fn locks(&self) -> Locks {
         self.home.locks()

@@ -3,6 +3,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Store, pick, private,
+    Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing, Store, pick,
+    private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -219,6 +221,19 @@ impl Store for FileStore {
         Ok(ids)
     }
 
+    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+        let directories = match project {
+            Some(project) => vec![self.projects.join(project_name(project))],
+            None => self.directories()?,
+        };
+        let mut all = Vec::new();
+        for directory in directories {
+            standings(&directory, &mut all)?;
+        }
+        all.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+        Ok(all)
+    }
+
     fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
         let directories = match project {
             Some(project) => vec![self.projects.join(project_name(project))],
@@ -276,6 +291,36 @@ fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalE
         }
     }
     Ok(Some(Listed { id, info, modified, bytes: metadata.len() }))
+}
+
+/// Adds how the journals in a directory stand. Lists of tens of thousands are looked at by two at once.
+fn standings(directory: &Path, all: &mut Vec<Standing>) -> Result<(), JournalError> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+    };
+    let entries = entries.map_err(JournalError::io("read the directory", directory))?;
+    let (one, other) = entries.split_at(if entries.len() > 1000 { entries.len() / 2 } else { 0 });
+    let stand = |entries: &[DirEntry]| entries.iter().filter_map(standing).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        let helper = (!one.is_empty()).then(|| scope.spawn(|| stand(one)));
+        all.extend(stand(other));
+        all.extend(helper.and_then(|helper| helper.join().ok()).unwrap_or_default());
+    });
+    Ok(())
+}
+
+/// `None` for what is no journal, is gone, or was only reserved.
+fn standing(entry: &DirEntry) -> Option<Standing> {
+    let name = entry.file_name();
+    let name = name.to_str()?.strip_suffix(".jsonl")?;
+    // An id has one spelling, the one it is looked for by.
+    let id: ConversationId = name.parse().ok()?;
+    let spelled = name.len() == 36 && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    let metadata = entry.metadata().ok().filter(|metadata| metadata.len() > 0 && spelled)?;
+    let metadata = if metadata.is_symlink() { fs::metadata(entry.path()).ok()? } else { metadata };
+    let modified = metadata.modified().ok().filter(|_| metadata.is_file())?;
+    Some(Standing { id, modified, bytes: metadata.len(), file: metadata.ino() })
 }
 
 /// What is in a directory, in a stable order; nothing if it is not there.

@@ -32,4 +32,4 @@ pub use locks::{Lease, LockError, Locks, Owner};
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages};
 pub use problem::{Noted, Problem, Problems};
-pub use store::{Adopted, Append, Entry, LONGEST_LINE, Listed, RawRecord, Store};
+pub use store::{Adopted, Append, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};

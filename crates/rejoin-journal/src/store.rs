@@ -76,6 +76,10 @@ pub trait Store: Send + Sync {
     /// All conversations, in no order, without looking into them.
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError>;
 
+    /// How the journals of a project stand, or all, newest first, without looking into any: names of
+    /// projects may collide, so some of another one can be among them.
+    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError>;
+
     /// The conversations of a project, or all, newest first. Only first lines are read.
     fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError>;
 }
@@ -148,6 +152,19 @@ pub struct Listed {
     pub modified: SystemTime,
     /// Its size.
     pub bytes: u64,
+}
+
+/// How a journal stands, seen from outside. While nothing of it changes, neither did the journal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// Its conversation.
+    pub id: ConversationId,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// Its size.
+    pub bytes: u64,
+    /// Tells it from another journal that took its place.
+    pub file: u64,
 }
 
 /// Newest first; the id decides between equals, so that a list never flickers.

@@ -32,6 +32,8 @@ pub struct TurnBuilder<'a> {
     cwd: Option<PathBuf>,
     fresh: bool,
     ephemeral: bool,
+    /// Nothing may be written, not even a cache.
+    untouched: bool,
     model: Option<String>,
     permissions: Option<Permissions>,
     scope: Option<Scope>,
@@ -80,6 +82,7 @@ impl<'a> TurnBuilder<'a> {
             cwd: None,
             fresh: false,
             ephemeral: false,
+            untouched: false,
             model: None,
             permissions: None,
             scope: None,
@@ -246,7 +249,8 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// What would be done; nothing is run or written.
-    pub fn dry_run(self) -> Result<DryRun, Error> {
+    pub fn dry_run(mut self) -> Result<DryRun, Error> {
+        self.untouched = true;
         let (rejoin, order, ..) = self.order()?;
         Ok(rejoin.engine.dry_run(&order)?)
     }
@@ -388,11 +392,13 @@ impl<'a> TurnBuilder<'a> {
         notices: &mut Vec<(String, String)>,
     ) -> Result<(Option<ConversationId>, Option<rejoin_journal::Lease>), Error> {
         let rejoin = self.rejoin;
+        let index =
+            || if self.ephemeral || self.untouched { rejoin.index_untouched() } else { rejoin.index() };
         match self.wanted.first() {
             None => Ok((None, None)),
-            Some(Wanted::Reference(text)) => Ok((Some(rejoin.resolve(project, text)?), None)),
+            Some(Wanted::Reference(text)) => Ok((Some(rejoin.resolve(&mut index(), project, text)?), None)),
             Some(Wanted::Latest) => {
-                let newest = rejoin.newest(project)?;
+                let newest = Rejoin::newest(&mut rejoin.index_untouched(), project, 0)?;
                 if newest.is_none() {
                     if self.place != Place::Head {
                         return Err(Error::not_found(
@@ -407,7 +413,7 @@ impl<'a> TurnBuilder<'a> {
             }
             Some(Wanted::Named(name)) => {
                 let naming = rejoin.lock_names()?;
-                match rejoin.by_name(project, name)? {
+                match Rejoin::by_name(&mut index(), project, name)? {
                     Some(id) => Ok((Some(id), None)),
                     None if self.place != Place::Head => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"

@@ -5,7 +5,7 @@ use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part
 use rejoin_journal::{load, messages};
 
 use crate::find_message::{Found, find_message};
-use crate::{ConversationView, Error, check_name};
+use crate::{ConversationView, Error, Rejoin, check_name};
 
 /// Where the head stands after it was moved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ impl ConversationView<'_> {
         check_name(name)?;
         let info = self.known_info()?;
         let _naming = self.rejoin.lock_names()?;
-        match self.rejoin.by_name(&info.project, name)? {
+        match Rejoin::by_name(&mut self.rejoin.index(), &info.project, name)? {
             Some(id) if id != self.id => {
                 return Err(Error::usage(format!(
                     "conversation {} of this project has the name {name:?} already; choose another, or rename that one first",

@@ -1,55 +1,66 @@
 //! From what a person types to the conversation that is meant.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
-use rejoin_core::{ConversationId, System};
+use rejoin_core::ConversationId;
 use rejoin_engine::TurnError;
-use rejoin_journal::{Lease, Listed, LockError, Owner, find_by_prefix, find_by_session};
+use rejoin_index::{Filter, Index};
+use rejoin_journal::{Lease, LockError, Owner, find_by_prefix, find_by_session};
 
 use crate::config::suggestion;
-use crate::name::looks_like_an_id;
+use crate::name::{looks_like_an_id, steps_back};
 use crate::{Error, Rejoin};
 
 impl Rejoin {
-    /// The conversation of a project that was written last.
-    pub(crate) fn newest(&self, project: &str) -> Result<Option<ConversationId>, Error> {
-        Ok(self.engine.store().list(Some(project))?.first().map(|listed| listed.id))
+    /// The conversation of a project that was written last, or one before it.
+    pub(crate) fn newest(
+        index: &mut Index<'_>,
+        project: &str,
+        before: usize,
+    ) -> Result<Option<ConversationId>, Error> {
+        let filter =
+            Filter { project: Some(project), limit: Some(before.saturating_add(1)), ..Filter::default() };
+        let newest = index.list(&filter)?.conversations.get(before).map(|listed| listed.id);
+        // One that cannot be read may be the one that is meant.
+        index.take_error().map_or(Ok(newest), |error| Err(error.into()))
     }
 
     /// The conversation of that name in a project, the newest if several have it.
-    pub(crate) fn by_name(&self, project: &str, name: &str) -> Result<Option<ConversationId>, Error> {
-        for listed in self.engine.store().list(Some(project))? {
-            if self.name_of(listed.id)?.as_deref() == Some(name) {
-                return Ok(Some(listed.id));
-            }
-        }
-        Ok(None)
+    pub(crate) fn by_name(
+        index: &mut Index<'_>,
+        project: &str,
+        name: &str,
+    ) -> Result<Option<ConversationId>, Error> {
+        let names = index.names(project)?;
+        let found = names.into_iter().find(|(known, _)| known == name).map(|(_, id)| id);
+        index.take_error().map_or(Ok(found), |error| Err(error.into()))
     }
 
-    /// The conversation meant by an id, a unique prefix of one, a name, `@` (the newest here), or an
-    /// agent's own session id. Ids are found everywhere, names within the project.
-    pub(crate) fn resolve(&self, project: &str, text: &str) -> Result<ConversationId, Error> {
-        if text == "@" {
-            return self
-                .newest(project)?
-                .ok_or_else(|| Error::not_found("this project has no conversation yet"));
+    /// The conversation meant by an id, a unique prefix of one, a name, `@` (the newest here), `@~1`
+    /// (the one before it), or an agent's own session id. Ids are found everywhere, names within
+    /// the project.
+    pub(crate) fn resolve(
+        &self,
+        index: &mut Index<'_>,
+        project: &str,
+        text: &str,
+    ) -> Result<ConversationId, Error> {
+        if let Some(before) = steps_back(text)? {
+            return Self::newest(index, project, before)?.ok_or_else(|| {
+                Error::not_found(match before {
+                    0 => "this project has no conversation yet".to_owned(),
+                    _ => format!("this project has no {} conversations; `rejoin ls` lists them", before + 1),
+                })
+            });
         }
         if looks_like_an_id(text) {
             match find_by_prefix(self.engine.store(), text)?.as_slice() {
                 [] => {}
                 [one] => return Ok(*one),
-                many => {
-                    let list: Vec<String> = many.iter().take(8).map(ToString::to_string).collect();
-                    return Err(Error::usage(format!(
-                        "{text:?} is the beginning of {} conversations: {}; type more of it",
-                        many.len(),
-                        list.join(", ")
-                    )));
-                }
+                many => return Err(ambiguous(index, text, many)),
             }
         }
-        if let Some(id) = self.by_name(project, text)? {
+        if let Some(id) = Self::by_name(index, project, text)? {
             return Ok(id);
         }
         // An agent's own ids are at least this long; shorter texts would only be found by accident.
@@ -58,8 +69,8 @@ impl Rejoin {
         {
             return Ok(*id);
         }
-        let names = self.names(project)?;
-        let hint = suggestion(text, names.into_iter());
+        let names = index.names(project)?;
+        let hint = suggestion(text, names.into_iter().map(|(name, _)| name));
         Err(Error::not_found(format!("no conversation {text:?}; `rejoin ls` lists them{hint}")))
     }
 
@@ -81,22 +92,18 @@ impl Rejoin {
             }
         })
     }
+}
 
-    fn names(&self, project: &str) -> Result<Vec<String>, Error> {
-        let listed: Vec<Listed> = self.engine.store().list(Some(project))?;
-        Ok(listed.iter().filter_map(|listed| self.name_of(listed.id).ok()?).collect())
-    }
-
-    fn name_of(&self, id: ConversationId) -> Result<Option<String>, Error> {
-        let mut found = None;
-        self.engine.store().search(id, "\"subtype\":\"title\"", &mut |record| {
-            if let Ok(envelope) = record.envelope()
-                && let Some(System::Title { name }) = envelope.system()
-            {
-                found = Some(name);
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(found)
-    }
+fn ambiguous(index: &mut Index<'_>, text: &str, candidates: &[ConversationId]) -> Error {
+    let shown = |id: &ConversationId| {
+        let summary = index.summary(*id).ok().flatten();
+        let title = summary.map(|summary| summary.name.unwrap_or(summary.title)).unwrap_or_default();
+        let line: String = title.lines().next().unwrap_or_default().chars().take(60).collect();
+        format!("\n  {id}  {line}")
+    };
+    let list: String = candidates.iter().take(8).map(shown).collect();
+    Error::usage(format!(
+        "{text:?} is the beginning of {} conversations; type more of it:{list}",
+        candidates.len()
+    ))
 }

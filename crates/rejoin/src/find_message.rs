@@ -27,7 +27,7 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Fo
             Error::not_found(format!("there is no turn {number} on the path; it has {}", path.len()))
         });
     }
-    if let Some(back) = crate::name::steps_back(text) {
+    if let Some(back) = crate::name::steps_back(text)? {
         let at = path.len().checked_sub(back + 1).map(|at| path[at]);
         return at.map(|at| turn(at, None)).ok_or_else(|| {
             Error::not_found(format!("{text} is before the first turn; the path has {} turns", path.len()))

@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
 use rejoin_engine::{AgentSetup, Engine, Helper, TurnError};
+use rejoin_index::{Index, Progress};
 
 use crate::config::Resume;
 use crate::{Agent, Config, Error, TurnBuilder};
@@ -10,7 +11,11 @@ use crate::{Agent, Config, Error, TurnBuilder};
 pub struct Rejoin {
     pub(crate) engine: Engine,
     pub(crate) config: Config,
+    progress: Option<Report>,
 }
+
+/// Is told how far the index has been brought up to date.
+type Report = Box<dyn Fn(Progress) + Send + Sync>;
 
 impl Rejoin {
     /// Opens `$REJOIN_HOME` (else `rejoin/` in the XDG data directory) and the configuration.
@@ -25,7 +30,21 @@ impl Rejoin {
 
     /// Opens a home of your choice.
     pub fn open_with(home: impl Into<PathBuf>, config: Config, helper: Helper) -> Result<Self, Error> {
-        Ok(Self { engine: Engine::open(home.into(), helper)?, config })
+        Ok(Self { engine: Engine::open(home.into(), helper)?, config, progress: None })
+    }
+
+    /// Watches the index being brought up to date, which can take seconds when it was deleted.
+    pub fn on_index_progress(&mut self, report: impl Fn(Progress) + Send + Sync + 'static) {
+        self.progress = Some(Box::new(report));
+    }
+
+    /// The index: a cache, opened anew by every question, since others write, too.
+    pub(crate) fn index(&self) -> Index<'_> {
+        let index = Index::open(self.engine.store(), &self.engine.cache());
+        match &self.progress {
+            Some(report) => index.on_progress(report),
+            None => index,
+        }
     }
 
     /// Where all data is kept: `$REJOIN_HOME`, or what was chosen instead.
@@ -36,6 +55,11 @@ impl Rejoin {
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, dir.as_ref().to_path_buf())
+    }
+
+    /// The index for looking something up without a trace.
+    pub(crate) fn index_untouched(&self) -> Index<'_> {
+        Index::open_untouched(self.engine.store(), &self.engine.cache())
     }
 
     pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {

@@ -36,7 +36,10 @@ mod find;
 mod find_message;
 mod home;
 mod keep;
+mod list;
 mod name;
+mod search;
+mod stats;
 mod view;
 
 pub use builder::TurnBuilder;
@@ -47,6 +50,7 @@ pub use error::Error;
 pub use export::{Format, Imported, Redactor, Taken};
 pub use home::Rejoin;
 pub use keep::Checked;
+pub use list::{ListFilter, Listed, Listing};
 pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
@@ -59,4 +63,7 @@ pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
     Canceller, Check as GuardCheck, DryRun, Helper, SUPERVISE, TurnOutcome, Why, supervisor_main,
 };
-pub use view::{AgentReport, ConversationView, Summary, known_agents};
+pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
+pub use search::{Found, SearchFilter};
+pub use stats::{Counted, StatsFilter};
+pub use view::{AgentReport, ConversationView, known_agents};

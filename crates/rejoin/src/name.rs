@@ -26,12 +26,18 @@ pub(crate) fn looks_like_an_id(text: &str) -> bool {
     text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// How many steps back `@` (none), `@~` (one) and `@~3` mean; `None` for any other text.
-pub(crate) fn steps_back(text: &str) -> Option<usize> {
-    match text.strip_prefix('@')? {
-        "" => Some(0),
-        "~" => Some(1),
-        rest => rest.strip_prefix('~')?.parse().ok(),
+/// How many steps back `@` (none) and `@~3` mean; `None` for a text that begins otherwise.
+pub(crate) fn steps_back(text: &str) -> Result<Option<usize>, Error> {
+    match text.strip_prefix('@') {
+        None => Ok(None),
+        Some("") => Ok(Some(0)),
+        Some("~") => Ok(Some(1)),
+        Some(rest) => match rest.strip_prefix('~').map(str::parse) {
+            Some(Ok(steps)) => Ok(Some(steps)),
+            _ => Err(Error::usage(format!(
+                "{text:?} names nothing: `@` is the newest conversation or the head, `@~1` the one before it"
+            ))),
+        },
     }
 }
 

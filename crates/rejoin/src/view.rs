@@ -1,10 +1,9 @@
 //! Looking at what there is: agents, conversations, what was said.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use rejoin_agents::Capabilities;
-use rejoin_core::{Agent, Conversation, ConversationId, ConversationInfo, Message, Turn, Usage};
+use rejoin_core::{Agent, Conversation, ConversationId, ConversationInfo, Message, Turn};
 use rejoin_journal::{Problem, load, messages};
 use serde::Serialize;
 
@@ -30,39 +29,6 @@ pub struct AgentReport {
     pub store: Option<String>,
     /// How to install it.
     pub install: &'static str,
-}
-
-/// A conversation in a list.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// Its id.
-    pub id: ConversationId,
-    /// When it was last written.
-    pub modified: SystemTime,
-    /// All that is known of it.
-    pub conversation: Conversation,
-    /// The first thing the user said, cut.
-    pub title: String,
-    /// A turn is running now.
-    pub running: bool,
-}
-
-impl Summary {
-    /// The agents that took turns, each once, in the order they came.
-    pub fn agents(&self) -> Vec<&Agent> {
-        let mut agents = Vec::new();
-        for agent in self.conversation.tree.turns().iter().filter_map(|turn| turn.agent.as_ref()) {
-            if !agents.contains(&agent) {
-                agents.push(agent);
-            }
-        }
-        agents
-    }
-
-    /// Tokens of all turns.
-    pub fn usage(&self) -> Usage {
-        self.conversation.usage()
-    }
 }
 
 /// One conversation, opened for reading.
@@ -101,40 +67,20 @@ impl Rejoin {
         rejoin_agents::registry().iter().map(report).collect()
     }
 
-    /// The conversations of the project a directory is in, or all, newest first.
-    pub fn conversations(&self, dir: Option<&Path>) -> Result<Vec<Summary>, Error> {
-        let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
-        let listed = self.engine.store().list(project.as_deref())?;
-        listed.into_iter().map(|listed| self.summary(listed.id, listed.modified)).collect()
-    }
-
     /// The ids of the conversations of the project a directory is in, or of all, newest first.
     pub fn ids(&self, dir: Option<&Path>) -> Result<Vec<ConversationId>, Error> {
         let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
         Ok(self.engine.store().list(project.as_deref())?.into_iter().map(|listed| listed.id).collect())
     }
 
-    fn summary(&self, id: ConversationId, modified: SystemTime) -> Result<Summary, Error> {
-        let conversation = load(self.engine.store(), id)?.conversation;
-        let title = match conversation.tree.turns().first() {
-            Some(turn) => {
-                let said = messages(self.engine.store(), id, turn, 4096)?.messages;
-                said.first().map(Message::text).unwrap_or_default()
-            }
-            None => String::new(),
-        };
-        let running = self.is_running(id);
-        Ok(Summary { id, modified, conversation, title, running })
-    }
-
-    fn is_running(&self, id: ConversationId) -> bool {
+    pub(crate) fn is_running(&self, id: ConversationId) -> bool {
         matches!(self.engine.locks().holder(&format!("conversation-{id}")), Ok(Some(_)))
     }
 
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
     pub fn view(&self, dir: &Path, reference: &str) -> Result<ConversationView<'_>, Error> {
         let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
-        let id = self.resolve(&project, reference)?;
+        let id = self.resolve(&mut self.index(), &project, reference)?;
         let loaded = load(self.engine.store(), id)?;
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rejoin::{
-    Agent, AgentConfig, Answer, Config, Decision, Error, Event, Helper, Outcome, Permissions, Reason, Rejoin,
-    Scope, TurnBuilder, TurnState,
+    Agent, AgentConfig, Answer, Config, Decision, Error, Event, Helper, ListFilter, Outcome, Permissions,
+    Reason, Rejoin, Scope, TurnBuilder, TurnState,
 };
 use tempfile::TempDir;
 
@@ -107,13 +107,13 @@ fn what_contradicts_itself_is_an_error_and_nothing_is_done() {
     assert!(usage_error(turn().agent(Agent::named("demmo")).run(|_| {})).contains("did you mean \"demo\"?"));
     assert!(usage_error(turn().prompt(" ").run(|_| {})).contains("empty"));
     assert!(usage_error(turn().extra_args(["--x"]).run(|_| {})).contains("--x"));
-    assert!(place.rejoin.conversations(None).unwrap().is_empty());
+    assert!(place.rejoin.list(&ListFilter::default()).unwrap().conversations.is_empty());
 
     turn().run(|_| {}).unwrap();
     assert!(usage_error(turn().continue_latest().scope(Scope::Own).run(|_| {})).contains("scope"));
     assert_eq!(turn().resume("nonsense").run(|_| {}).err().unwrap().exit_code(), 4);
     assert_eq!(place.rejoin.project("/no/such/place").prompt("x").run(|_| {}).err().unwrap().exit_code(), 4);
-    assert_eq!(place.rejoin.conversations(None).unwrap().len(), 1);
+    assert_eq!(place.rejoin.list(&ListFilter::default()).unwrap().conversations.len(), 1);
 }
 
 #[test]
@@ -236,9 +236,10 @@ fn the_history_can_be_read() {
     let Some(place) = Place::new() else { return };
     place.turn("hello MARK-a").run(|_| {}).unwrap();
     place.turn("more").continue_latest().agent(Agent::named("demo2")).run(|_| {}).unwrap();
-    let list = place.rejoin.conversations(Some(&place.project())).unwrap();
-    assert_eq!((list.len(), list[0].title.as_str()), (1, "hello MARK-a"));
-    assert_eq!(list[0].agents(), [&Agent::Demo, &Agent::named("demo2")]);
+    let here = ListFilter { project: Some(place.project()), ..ListFilter::default() };
+    let list = place.rejoin.list(&here).unwrap().conversations;
+    assert_eq!((list.len(), list[0].summary.title.as_str()), (1, "hello MARK-a"));
+    assert_eq!(list[0].summary.agents, [Agent::Demo, Agent::named("demo2")]);
     let view = place.rejoin.view(&place.project(), "@").unwrap();
     let said = view.messages(view.path()[0], 1000).unwrap();
     assert_eq!(said[0].text(), "hello MARK-a");
@@ -259,7 +260,7 @@ fn turns_of_several_threads_do_not_get_in_each_others_way() {
             });
         }
     });
-    assert_eq!(place.rejoin.conversations(None).unwrap().len(), 3);
+    assert_eq!(place.rejoin.list(&ListFilter::default()).unwrap().conversations.len(), 3);
 }
 
 #[test]

@@ -32,8 +32,8 @@ const COMMANDS: [Command; 4] = [
     },
     Command {
         name: "bench",
-        usage: "bench [NAME…]",
-        help: "what rejoin costs: overhead, stream, real, conversation, long",
+        usage: "bench [NAME…] [--quick]",
+        help: "what rejoin costs: overhead, stream, real, conversation, long, history",
         run: bench::run,
     },
     Command {
@@ -77,7 +77,7 @@ fn help() -> String {
 
     let mut text = "Chores of the rejoin workspace.\n\nUsage: cargo xtask COMMAND\n\nCommands:\n".to_owned();
     for command in &COMMANDS {
-        let _ = writeln!(text, "  {:<20} {}", command.usage, command.help);
+        let _ = writeln!(text, "  {:<24} {}", command.usage, command.help);
     }
     text.push_str(
         "\nThe real agents are kept in $REJOIN_TEST_CACHE, else in rejoin-test/ under $XDG_CACHE_HOME or ~/.cache.\n",

@@ -10,12 +10,13 @@ use serde_json::Value;
 use crate::workspace;
 
 /// Every crate with the crates of ours it may depend on. A crate that is not here is refused.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("rejoin-core", &[]),
     ("rejoin-agents", &["rejoin-core"]),
     ("rejoin-journal", &["rejoin-core"]),
+    ("rejoin-index", &["rejoin-core", "rejoin-journal"]),
     ("rejoin-engine", &["rejoin-core", "rejoin-agents", "rejoin-journal"]),
-    ("rejoin", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine"]),
+    ("rejoin", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-index", "rejoin-engine"]),
     ("rejoin-flow", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"]),
     ("rejoin-server", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"]),
     (

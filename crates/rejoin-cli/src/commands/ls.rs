@@ -1,86 +1,137 @@
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use rejoin::{ConversationId, Summary, TurnState};
+use rejoin::{Agent, ConversationId, ListFilter, Listed, State};
 use serde_json::json;
 
 use super::choose::choose;
 use crate::cli::{LsArgs, ShowArgs};
+use crate::table::{Column, for_a_person, in_colour, lay_out, width};
 use crate::{exit, style};
+
+/// How many a person is shown.
+const PAGE: usize = 50;
 
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     if args.interactive {
         return choose(lines(args.all_projects)?, &ShowArgs::default());
     }
-    let rejoin = super::open()?;
-    let here = super::here()?;
-    let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
+    let rejoin = super::open_indexed()?;
+    let page = (for_a_person() && !args.json).then_some(PAGE);
+    let listing = rejoin.list(&ListFilter {
+        project: super::project_here(args.all_projects)?,
+        agent: args.agent.clone().map(Agent::named),
+        since: args.since.map(|time| SystemTime::now() - time),
+        limit: args.limit.or(page),
+    })?;
+    for warning in &listing.warnings {
+        style::loud(&format!("! {warning}"));
+    }
     if args.json {
-        let list: Vec<_> = list.iter().map(as_json).collect();
+        let list: Vec<_> = listing.conversations.iter().map(as_json).collect();
         super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
         return Ok(exit::DONE);
     }
-    if list.is_empty() {
-        style::talk("no conversation here yet; begin one with `rejoin run \"…\"`");
+    if listing.conversations.is_empty() {
+        let filtered = args.agent.is_some() || args.since.is_some();
+        style::talk(if filtered {
+            "no such conversation here; `rejoin ls` lists all"
+        } else {
+            "no conversation here yet; begin one with `rejoin run \"…\"`"
+        });
     }
-    let mut out = String::new();
-    for summary in &list {
-        out.push_str(&line(summary, args.all_projects));
+    super::print(&table(&listing.conversations, args.all_projects))?;
+    if listing.more && args.limit.is_none() {
+        style::talk("there are older ones; `--limit N` shows more");
     }
-    super::print(&out)?;
     Ok(exit::DONE)
 }
 
 /// The conversations of this project, or of all, each with its line.
 pub(super) fn lines(all_projects: bool) -> anyhow::Result<Vec<(ConversationId, String)>> {
-    let here = super::here()?;
-    let list = super::open()?.conversations(if all_projects { None } else { Some(&here) })?;
-    Ok(list.iter().map(|summary| (summary.id, line(summary, all_projects))).collect())
+    let filter = ListFilter { project: super::project_here(all_projects)?, ..ListFilter::default() };
+    let listing = super::open_indexed()?.list(&filter)?;
+    let list = listing.conversations;
+    let lines: Vec<String> = table(&list, all_projects).lines().map(str::to_owned).collect();
+    // On a terminal, a line with the names of the columns comes first.
+    let first = lines.len() - list.len();
+    Ok(list.iter().map(|listed| listed.id).zip(lines.into_iter().skip(first)).collect())
 }
 
-fn state(summary: &Summary) -> &'static str {
-    if summary.running {
-        return "running";
-    }
-    match summary.conversation.tree.head().map(rejoin::Turn::state) {
-        Some(TurnState::Failed) => "failed",
-        Some(TurnState::Cut) => "interrupted",
-        _ => "idle",
+/// How a conversation stands, in a word.
+pub(crate) fn state(listed: &Listed) -> &'static str {
+    match listed.summary.state {
+        _ if listed.running => "running",
+        State::Idle => "idle",
+        State::Failed => "failed",
+        State::Interrupted => "interrupted",
     }
 }
 
-fn line(summary: &Summary, with_project: bool) -> String {
-    let title = summary.conversation.name.clone().unwrap_or_else(|| style::one_line(&summary.title, 44));
-    let agents: Vec<&str> = summary.agents().iter().map(|agent| agent.as_str()).collect();
-    let turns = style::plural(summary.conversation.tree.turns().len(), "turn");
-    let project = match summary.conversation.info.as_ref().filter(|_| with_project) {
-        Some(info) => format!("  {}", style::home_path(&info.project)),
-        None => String::new(),
-    };
-    format!(
-        "{}  {:<44}  {:<14}  {:>8}  {:>14}  {}{project}\n",
-        summary.id.short(),
+fn table(list: &[Listed], with_project: bool) -> String {
+    let column = |title, right, spare, cell: &dyn Fn(&Listed) -> String| Column {
         title,
-        agents.join("+"),
-        turns,
-        style::age(summary.modified),
-        state(summary)
-    )
+        right,
+        spare,
+        cells: list.iter().map(cell).collect(),
+    };
+    let agents = |listed: &Listed| {
+        let agents: Vec<&str> = listed.summary.agents.iter().map(Agent::as_str).collect();
+        style::one_line(&agents.join("+"), 24)
+    };
+    let usage = |listed: &Listed| {
+        let usage = listed.summary.usage;
+        style::count(usage.input + usage.cached + usage.output)
+    };
+    let mut columns = vec![
+        column("id", false, 0, &|listed| listed.id.short()),
+        column("title", false, 0, &|listed| title(listed, 200)),
+        column("agents", false, 0, &agents),
+        column("turns", true, 0, &|listed| listed.summary.turns.to_string()),
+        column("age", true, 0, &|listed| style::short_age(listed.modified)),
+        column("tokens", true, 2, &usage),
+        column("cost", true, 3, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
+        column("branch", false, 4, &|listed| {
+            style::one_line(listed.summary.branch.as_deref().unwrap_or_default(), 24)
+        }),
+        column("state", false, 0, &|listed| state(listed).to_owned()),
+    ];
+    if with_project {
+        columns.push(column("project", false, 0, &|listed| {
+            listed.summary.project.as_deref().map(style::home_path).unwrap_or_default()
+        }));
+    }
+    let text = lay_out(columns, "title", width(), for_a_person() && !list.is_empty());
+    if !in_colour() {
+        return text;
+    }
+    match text.split_once('\n') {
+        Some((header, rest)) => format!("\u{1b}[2m{header}\u{1b}[0m\n{rest}"),
+        None => text,
+    }
 }
 
-fn as_json(summary: &Summary) -> serde_json::Value {
-    let conversation = &summary.conversation;
-    let modified = summary.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+/// The name of a conversation, else how it begins.
+fn title(listed: &Listed, most: usize) -> String {
+    let summary = &listed.summary;
+    style::one_line(summary.name.as_ref().unwrap_or(&summary.title), most)
+}
+
+fn as_json(listed: &Listed) -> serde_json::Value {
+    let modified = listed.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let summary = &listed.summary;
     json!({
-        "id": summary.id,
-        "name": conversation.name,
+        "id": listed.id,
+        "name": summary.name,
         "title": style::one_line(&summary.title, 200),
-        "project": conversation.info.as_ref().map(|info| &info.project),
-        "dir": conversation.info.as_ref().map(|info| &info.dir),
-        "agents": summary.agents(),
-        "turns": conversation.tree.turns().len(),
+        "project": summary.project,
+        "dir": summary.dir,
+        "branch": summary.branch,
+        "agents": summary.agents,
+        "turns": summary.turns,
         "modified_ms": modified.as_millis() as u64,
-        "usage": summary.usage(),
-        "state": state(summary),
+        "usage": summary.usage,
+        "cost": summary.cost,
+        "state": state(listed),
     })
 }

@@ -13,7 +13,9 @@ mod manual;
 mod mv;
 mod remove;
 pub(crate) mod run;
+mod search;
 pub(crate) mod show;
+mod stats;
 mod tree;
 pub(crate) mod why;
 
@@ -45,6 +47,8 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Fsck(args) => fsck::fsck(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
+        Command::Search(args) => search::search(&args),
+        Command::Stats(args) => stats::stats(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }
@@ -53,6 +57,21 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
 pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
     let itself = std::env::current_exe().context("cannot find out where this executable is")?;
     Ok(rejoin::Rejoin::open_supervised(rejoin::Helper::Executable(itself))?)
+}
+
+/// The same, for commands that ask the index: on a terminal, they show how far it is.
+fn open_indexed() -> anyhow::Result<rejoin::Rejoin> {
+    let mut rejoin = open()?;
+    if crate::style::on_terminal() {
+        let bar = crate::progress::Bar::default();
+        rejoin.on_index_progress(move |progress| bar.show(progress));
+    }
+    Ok(rejoin)
+}
+
+/// Where the command was called, unless it is about all projects.
+fn project_here(all_projects: bool) -> anyhow::Result<Option<std::path::PathBuf>> {
+    if all_projects { Ok(None) } else { here().map(Some) }
 }
 
 /// The directory the user stands in.

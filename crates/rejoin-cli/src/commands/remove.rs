@@ -1,7 +1,7 @@
 use std::io::IsTerminal;
 use std::time::SystemTime;
 
-use rejoin::ConversationView;
+use rejoin::{ConversationView, ListFilter};
 
 use crate::cli::{PruneArgs, RmArgs};
 use crate::{ask, exit, style};
@@ -19,12 +19,14 @@ pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
 pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let here = super::here()?;
-    let list = rejoin.conversations(if args.all_projects { None } else { Some(&here) })?;
+    let filter = ListFilter { project: super::project_here(args.all_projects)?, ..ListFilter::default() };
+    let listing = rejoin.list(&filter)?;
     let old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > args.older_than);
-    let views: Vec<_> = list
+    let views: Vec<_> = listing
+        .conversations
         .iter()
         .filter(|listed| old(listed.modified) && !listed.running)
-        .filter(|listed| !args.keep_named || listed.conversation.name.is_none())
+        .filter(|listed| !args.keep_named || listed.summary.name.is_none())
         .map(|listed| rejoin.view(&here, &listed.id.to_string()))
         .collect::<Result<_, _>>()?;
     if views.is_empty() {

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what rejoin costs, measured beside what it is compared with, in one run.
 
 mod conversation;
+mod history;
 mod long;
 mod measure;
 mod overhead;
@@ -20,13 +21,17 @@ use crate::{caller_env, install, loopback, workspace};
 type Bench = fn(&Path) -> Result<()>;
 
 /// Every measurement, by the name it can be asked for.
-const BENCHES: [(&str, Bench); 5] = [
+const BENCHES: [(&str, Bench); 6] = [
     ("overhead", overhead::run),
     ("stream", stream::run),
     ("real", real::run),
     ("conversation", conversation::run),
     ("long", long::run),
+    ("history", history::run),
 ];
+
+/// Measures on less, where that is possible.
+const QUICK: &str = "--quick";
 
 /// Says that the measurements run in the namespace already.
 const INSIDE: &str = "--inside";
@@ -40,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Builds what is measured and goes where nothing but loopback is reachable.
 fn outside(names: &[String]) -> Result<()> {
-    for name in names {
+    for name in names.iter().filter(|name| *name != QUICK) {
         if !BENCHES.iter().any(|(known, _)| known == name) {
             let known: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
             bail!("there is no measurement {name:?}; there are {}", known.join(", "));

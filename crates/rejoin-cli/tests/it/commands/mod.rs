@@ -8,6 +8,7 @@ mod conversations;
 mod doctor;
 mod dry_run;
 mod help;
+mod indexed;
 mod names;
 mod output;
 mod pick;

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use crate::support::Bench;
 
 /// Snapshots without what differs from run to run.
-fn redacted(bench: &Bench) -> insta::internals::SettingsBindDropGuard {
+pub(super) fn redacted(bench: &Bench) -> insta::internals::SettingsBindDropGuard {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(&regex_free(bench.lab.root().to_str().unwrap()), "[LAB]");
     settings.add_filter(&regex_free(env!("CARGO_BIN_EXE_rejoin")), "[REJOIN]");
     settings.add_filter(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]");
     settings.add_filter(r"\b[0-9a-f]{8}\b", "[SHORTID]");
     settings.add_filter(r"\b\d+\.\d\d s\b", "[TIME]");
+    settings.add_filter(r#"("(modified|time)_ms": )\d+"#, "${1}0");
     settings.bind_to_scope()
 }
 
@@ -19,7 +20,7 @@ fn regex_free(text: &str) -> String {
     text.replace('.', r"\.").replace('-', r"\-")
 }
 
-fn told_story() -> Bench {
+pub(super) fn told_story() -> Bench {
     let bench = Bench::new();
     bench.first("find the bug MARK-a\nand tell me\u{1b}[31m").done();
     bench.hand_to("demo2", "TOOL-RUN [echo one; echo two] MARK-b").done();

@@ -29,9 +29,10 @@ impl Screen {
             return None;
         }
         let rejoin = env!("CARGO_BIN_EXE_rejoin");
-        // The shell in between is not to mind Ctrl-C.
+        // The shell in between is not to mind Ctrl-C, and nobody is to ignore a hang-up as under nohup.
         let script = format!("trap : INT; stty cols 80 rows 24; {rejoin} {args}; echo code=$?; stty -a");
-        let mut call = Call::of(bench, "script", &["-qec", &script, "/dev/null"]).env("TERM", "xterm");
+        let terminal = ["--default-signal=HUP", "script", "-qec", &script, "/dev/null"];
+        let mut call = Call::of(bench, "env", &terminal).env("TERM", "xterm");
         for (name, value) in env {
             call = call.env(name, value);
         }

@@ -1,0 +1,104 @@
+use std::fmt::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rejoin::{Agent, Hit, Query, SearchFilter, Source};
+use serde_json::json;
+
+use crate::cli::SearchArgs;
+use crate::table::in_colour;
+use crate::{exit, style};
+
+/// `rejoin search`
+pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
+    let Some(query) = Query::parse(&args.words) else {
+        style::error(&anyhow::anyhow!(
+            "there is no word in {:?}: letters or digits make one",
+            args.words.join(" ")
+        ));
+        return Ok(exit::USAGE);
+    };
+    let rejoin = super::open_indexed()?;
+    let found = rejoin.search(
+        &query,
+        &SearchFilter {
+            project: super::project_here(args.all_projects)?,
+            agent: args.agent.clone().map(Agent::named),
+            limit: Some(args.limit),
+        },
+    )?;
+    for warning in &found.warnings {
+        style::loud(&format!("! {warning}"));
+    }
+    if args.json {
+        let hits: Vec<_> = found.hits.iter().map(as_json).collect();
+        super::print(&(serde_json::to_string_pretty(&hits)? + "\n"))?;
+    } else {
+        super::print(&found.hits.iter().map(paragraph).collect::<String>())?;
+        if found.more && !found.hits.is_empty() {
+            style::talk("there may be more; `--limit N` shows them");
+        }
+    }
+    if found.hits.is_empty() {
+        let place = if args.all_projects { "any project" } else { "this project" };
+        let all = if args.all_projects { "" } else { "; `--all-projects` looks everywhere" };
+        style::talk(&format!("no turn of {place} has all of: {}{all}", args.words.join(" ")));
+        return Ok(exit::NOT_FOUND);
+    }
+    Ok(exit::DONE)
+}
+
+fn paragraph(hit: &Hit) -> String {
+    let title = style::one_line(hit.summary.name.as_ref().unwrap_or(&hit.summary.title), 50);
+    let mut out = format!("{}  {title}", hit.conversation.short());
+    let when = UNIX_EPOCH + Duration::from_millis(hit.time.try_into().unwrap_or(0));
+    let _ = write!(out, " · {} · {}", who(hit), style::age(when));
+    if let (Some(number), Some(turn)) = (hit.number, hit.turn) {
+        let _ = write!(out, " · turn {number} ({})", hit.message.unwrap_or(turn).short());
+    }
+    format!("{out}\n    {}\n", highlighted(hit))
+}
+
+/// Who said it, or what it came from.
+fn who(hit: &Hit) -> String {
+    let agent = hit.agent.as_ref().map_or("agent", |agent| agent.as_str());
+    match hit.source {
+        Source::Name => "its name".into(),
+        Source::User => "you".into(),
+        Source::Agent => agent.to_owned(),
+        Source::Thought => format!("{agent}, thinking"),
+        Source::Call => format!("{agent}, calling a tool"),
+        Source::Result => format!("a tool of {agent}"),
+    }
+}
+
+/// The snippet without anything a terminal would obey, the words that were looked for in bold.
+fn highlighted(hit: &Hit) -> String {
+    let (on, off) = if in_colour() { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
+    let mut out = String::new();
+    let mut last = 0;
+    for mark in &hit.marks {
+        let _ = write!(out, "{}", rejoin::printable(&hit.snippet[last..mark.start]));
+        let _ = write!(out, "{on}{}{off}", rejoin::printable(&hit.snippet[mark.clone()]));
+        last = mark.end;
+    }
+    out.push_str(&rejoin::printable(&hit.snippet[last..]));
+    out
+}
+
+fn as_json(hit: &Hit) -> serde_json::Value {
+    json!({
+        "conversation": hit.conversation,
+        "name": hit.summary.name,
+        "title": style::one_line(&hit.summary.title, 200),
+        "project": hit.summary.project,
+        "turn": hit.turn,
+        "number": hit.number,
+        "message": hit.message,
+        "agent": hit.agent,
+        "source": hit.source,
+        "said": hit.said,
+        "time_ms": hit.time,
+        "snippet": hit.snippet,
+        "marks": hit.marks.iter().map(|mark| [mark.start, mark.end]).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,150 @@
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::SystemTime;
+
+use rejoin::{Bar, Stats, StatsFilter};
+use serde_json::{Value, json};
+
+use crate::cli::{By, StatsArgs};
+use crate::table::{Column, lay_out, width};
+use crate::{exit, style};
+
+/// `rejoin stats`
+pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open_indexed()?;
+    let counted = rejoin.stats(&StatsFilter {
+        project: super::project_here(args.all_projects)?,
+        since: args.since.map(|time| SystemTime::now() - time),
+        by: args.by.map(Into::into),
+    })?;
+    for warning in &counted.warnings {
+        style::loud(&format!("! {warning}"));
+    }
+    let stats = &counted.stats;
+    if args.json {
+        let by: BTreeMap<&String, Value> = stats.by.iter().map(|(name, bar)| (name, as_json(bar))).collect();
+        let mut whole = json!({ "all": as_json(&stats.all) });
+        if args.by.is_some() {
+            whole["by"] = json!(by);
+        }
+        super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
+        return Ok(exit::DONE);
+    }
+    if stats.all.turns == 0 {
+        style::talk("no turn to count yet");
+        return Ok(exit::DONE);
+    }
+    let mut out = totals(&stats.all);
+    if let Some(by) = args.by {
+        out.push('\n');
+        out.push_str(&bars(stats, by));
+    }
+    super::print(&out)?;
+    Ok(exit::DONE)
+}
+
+fn as_json(bar: &Bar) -> Value {
+    json!({
+        "conversations": bar.conversations,
+        "turns": bar.turns,
+        "resumed": bar.resumed,
+        "fresh": bar.fresh,
+        "failed": bar.failed,
+        "cut": bar.cut,
+        "usage": bar.usage,
+        "cost": bar.cost,
+        "bytes_sent": bar.sent,
+        "bytes_saved": bar.saved,
+    })
+}
+
+fn totals(all: &Bar) -> String {
+    let mut out = String::new();
+    let mut line = |what: &str, text: String| {
+        let _ = writeln!(out, "{what:<9} {text}");
+    };
+    let conversations = style::plural(all.conversations as usize, "conversation");
+    line("turns", format!("{} in {conversations}", style::number(all.turns)));
+    let share = all.resumed as f64 / all.turns.max(1) as f64;
+    line("resumed", format!("{:<7} {}", style::number(all.resumed), plot(share, 30)));
+    let fresh: u64 = all.fresh.values().sum();
+    let mut reasons: Vec<(&String, &u64)> = all.fresh.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let reasons: Vec<String> =
+        reasons.iter().map(|(reason, count)| format!("{reason} {}", style::number(**count))).collect();
+    let share = fresh as f64 / all.turns.max(1) as f64;
+    line("fresh", format!("{:<7} {}  {}", style::number(fresh), plot(share, 30), reasons.join(", ")));
+    if all.failed + all.cut > 0 {
+        line("failed", format!("{}, cut short {}", style::number(all.failed), style::number(all.cut)));
+    }
+    let usage = all.usage;
+    line(
+        "tokens",
+        format!(
+            "{} in, {} cached, {} out",
+            style::number(usage.input),
+            style::number(usage.cached),
+            style::number(usage.output)
+        ),
+    );
+    if all.cost > 0.0 {
+        line("cost", style::dollars(all.cost));
+    }
+    line("sent", style::bytes(all.sent as usize));
+    line("saved", format!("{} not sent again, thanks to resuming", style::bytes(all.saved as usize)));
+    out
+}
+
+fn bars(stats: &Stats, by: By) -> String {
+    let mut rows: Vec<(&String, &Bar)> = stats.by.iter().collect();
+    // Days stand in their order, the rest by weight.
+    if !matches!(by, By::Day) {
+        rows.sort_by_key(|(_, bar)| std::cmp::Reverse(bar.turns));
+    }
+    let most = rows.iter().map(|(_, bar)| bar.turns).max().unwrap_or(1);
+    let title = match by {
+        By::Agent => "agent",
+        By::Model => "model",
+        By::Project => "project",
+        By::Day => "day",
+    };
+    let column = |title, right, spare, cell: &dyn Fn(&str, &Bar) -> String| Column {
+        title,
+        right,
+        spare,
+        cells: rows.iter().map(|(name, bar)| cell(name, bar)).collect(),
+    };
+    let columns = vec![
+        column(title, false, 0, &|name, _| style::one_line(&style::home_path(name), 200)),
+        column("turns", true, 0, &|_, bar| style::number(bar.turns)),
+        column("", false, 0, &|_, bar| plot(bar.turns as f64 / most as f64, 20)),
+        column("resumed", true, 0, &|_, bar| style::number(bar.resumed)),
+        column("tokens", true, 2, &|_, bar| {
+            style::count(bar.usage.input + bar.usage.cached + bar.usage.output)
+        }),
+        column("cost", true, 3, &|_, bar| {
+            if bar.cost > 0.0 { style::dollars(bar.cost) } else { String::new() }
+        }),
+        column("saved", true, 4, &|_, bar| style::bytes(bar.saved as usize)),
+    ];
+    lay_out(columns, title, width(), true)
+}
+
+/// A bar of eighths.
+fn plot(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
+    // What is there is seen.
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plot;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        assert_eq!([plot(0.0, 4), plot(0.001, 4), plot(0.5, 4), plot(1.0, 2)], ["", "▏", "██", "██"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Columns that fit the terminal.
+
+use std::io::IsTerminal;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How wide the output may be: as the terminal is, or as `$COLUMNS` says.
+pub(crate) fn width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col.into());
+    asked.or_else(terminal).filter(|columns| *columns >= 40).unwrap_or(120)
+}
+
+/// Whether data is printed for a person.
+pub(crate) fn for_a_person() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// Whether data may be printed in colours.
+pub(crate) fn in_colour() -> bool {
+    for_a_person() && !std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// A column.
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    pub(crate) right: bool,
+    /// Where it is too narrow for all, those with the highest number go first; 0 never goes.
+    pub(crate) spare: u8,
+    pub(crate) cells: Vec<String>,
+}
+
+/// Lays columns out; `stretched` gets what room is left. Columns without content are left out.
+pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, header: bool) -> String {
+    const LEAST: usize = 24;
+    columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
+    let size = |column: &Column| {
+        let cells = column.cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
+        if header { cells.max(column.title.width()) } else { cells }
+    };
+    let taken = |columns: &[Column]| -> usize {
+        columns.iter().filter(|column| column.title != stretched).map(|column| size(column) + 2).sum()
+    };
+    while taken(&columns) + LEAST > width {
+        let Some(spare) =
+            (0..columns.len()).filter(|at| columns[*at].spare > 0).max_by_key(|at| columns[*at].spare)
+        else {
+            break;
+        };
+        columns.remove(spare);
+    }
+    let room = width.saturating_sub(taken(&columns)).max(8);
+    let sizes: Vec<usize> = columns
+        .iter()
+        .map(|column| if column.title == stretched { size(column).min(room) } else { size(column) })
+        .collect();
+    let mut out = String::new();
+    let mut line = |cells: Vec<&str>| {
+        let mut text = String::new();
+        for ((cell, column), size) in cells.iter().zip(&columns).zip(&sizes) {
+            let cell = fit(cell, *size);
+            let gap = " ".repeat(size - cell.width());
+            if column.right {
+                text.push_str(&gap);
+                text.push_str(&cell);
+            } else {
+                text.push_str(&cell);
+                text.push_str(&gap);
+            }
+            text.push_str("  ");
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    if header {
+        line(columns.iter().map(|column| column.title).collect());
+    }
+    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+        line(columns.iter().map(|column| column.cells[row].as_str()).collect());
+    }
+    out
+}
+
+/// A text cut to so many columns of the terminal.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(c);
+    }
+    format!("{}…", out.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Vec<Column> {
+        let column = |title, right, spare, cells: [&str; 2]| Column {
+            title,
+            right,
+            spare,
+            cells: cells.map(str::to_owned).to_vec(),
+        };
+        vec![
+            column("id", false, 0, ["4f1c2a9e", "00000000"]),
+            column("title", false, 0, ["修复这个错误 and then look at it once more, please", "b"]),
+            column("turns", true, 0, ["12", "3"]),
+            column("branch", false, 1, ["feature/a-long-name", "main"]),
+            column("state", false, 0, ["", ""]),
+        ]
+    }
+
+    #[test]
+    fn a_column_goes_and_a_title_is_cut_where_there_is_no_room() {
+        let narrow = lay_out(columns(), "title", 50, true);
+        let lines: Vec<&str> = narrow.lines().collect();
+        assert_eq!(lines[0], "id        title                              turns");
+        assert_eq!(lines[1], "4f1c2a9e  修复这个错误 and then look at it…     12");
+        assert_eq!(lines[2], "00000000  b                                      3");
+        assert!(lines.iter().all(|line| line.width() <= 50), "{narrow}");
+        assert!(lay_out(columns(), "title", 100, false).contains("feature/a-long-name"));
+    }
+}

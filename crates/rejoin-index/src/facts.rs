@@ -1,0 +1,294 @@
+//! What lists and statistics tell of a conversation, folded from its journal.
+
+use std::collections::BTreeMap;
+
+use rejoin_core::{
+    Agent, Conversation, ConversationId, Decision, MessageId, Scope, Turn, TurnId, TurnState, Usage,
+};
+use rejoin_journal::{JournalError, Store, load};
+use serde::{Deserialize, Serialize};
+
+use crate::texts::prompt;
+
+/// Longer beginnings are cut: nobody reads them in a list.
+const LONGEST_TITLE: usize = 300;
+
+/// How a conversation stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Its last turn is done.
+    Idle,
+    /// Its last turn failed.
+    Failed,
+    /// Its last turn was cut (or still runs: ask its lease).
+    Interrupted,
+}
+
+/// A conversation as a list shows it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its name, if it got one.
+    pub name: Option<String>,
+    /// The beginning of what the user said first.
+    pub title: String,
+    /// The project; `None` if its first record is lost.
+    pub project: Option<String>,
+    /// The directory it lives in.
+    pub dir: Option<String>,
+    /// The git branch its last turn ran on.
+    pub branch: Option<String>,
+    /// The agents that took turns, in the order they came.
+    pub agents: Vec<Agent>,
+    /// How many turns there are, on all branches.
+    pub turns: usize,
+    /// Tokens of all turns.
+    pub usage: Usage,
+    /// Cost of all turns in US dollars, where agents tell.
+    pub cost: Option<f64>,
+    /// How it stands.
+    pub state: State,
+}
+
+/// A turn as statistics see it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TurnFacts {
+    /// Its id.
+    pub id: TurnId,
+    /// Who did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    /// When it began, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<i64>,
+    /// How it ended.
+    pub state: Ended,
+    /// Resumed, or fresh and why; `None` if it was cut before anything is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Planned>,
+    /// The model it said it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tokens.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
+    pub usage: Usage,
+    /// In US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Bytes sent to the agent.
+    pub sent: usize,
+    /// Bytes of the turns before it that its agent should know: what a replay has to tell.
+    pub history: usize,
+    /// Bytes of what was said and done in it, as stored.
+    pub bytes: usize,
+    /// How often it was amended.
+    #[serde(default)]
+    pub revision: u32,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The agent said it was done.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was stopped, or rejoin was, or it still runs.
+    Cut,
+}
+
+/// What was decided for a turn.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Planned {
+    /// The agent's own session went on.
+    Resumed,
+    /// A new session, for the reason of that name.
+    Fresh(String),
+}
+
+/// All that is known of a conversation without its texts.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Facts {
+    pub(crate) summary: Summary,
+    pub(crate) turns: Vec<TurnFacts>,
+    /// Where the records of each turn stand.
+    pub(crate) places: Vec<Vec<u64>>,
+    /// The last of these records: a journal that still has it there has only grown.
+    pub(crate) last: Option<Fingerprint>,
+}
+
+/// A record, by its place and its content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fingerprint {
+    pub(crate) place: u64,
+    pub(crate) hash: u64,
+}
+
+impl Fingerprint {
+    fn take(store: &dyn Store, id: ConversationId, place: u64) -> Result<Option<Self>, JournalError> {
+        let mut hash = None;
+        store.fetch(id, &[place], &mut |_, raw| {
+            hash = raw.ok().map(|raw| fnv1a(raw.json.as_bytes()));
+        })?;
+        Ok(hash.map(|hash| Fingerprint { place, hash }))
+    }
+
+    /// Whether the record still stands there.
+    pub(crate) fn holds(self, store: &dyn Store, id: ConversationId) -> bool {
+        matches!(Self::take(store, id, self.place), Ok(Some(now)) if now == self)
+    }
+}
+
+/// Stable, unlike the standard library's hasher: it is stored.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+impl Facts {
+    /// Folds a journal.
+    pub(crate) fn read(store: &dyn Store, id: ConversationId) -> Result<Facts, JournalError> {
+        let conversation = load(store, id)?.conversation;
+        let turns = conversation.tree.turns();
+        let title = match turns.first() {
+            Some(turn) => prompt(store, id, turn)?,
+            None => String::new(),
+        };
+        let branch = match conversation.tree.head() {
+            Some(turn) => branch_of(store, id, turn)?,
+            None => None,
+        };
+        let last = turns.iter().filter_map(|turn| turn.records.iter().max()).max();
+        let last = last.map_or(Ok(None), |place| Fingerprint::take(store, id, *place))?;
+        Ok(Facts {
+            last,
+            summary: summarize(&conversation, title, branch),
+            turns: turn_facts(&conversation),
+            places: turns.iter().map(|turn| turn.records.clone()).collect(),
+        })
+    }
+
+    /// A turn as the journal's readers want it.
+    pub(crate) fn turn(&self, at: usize) -> Option<Turn> {
+        let (facts, places) = (self.turns.get(at)?, self.places.get(at)?);
+        Some(Turn {
+            id: facts.id,
+            parent: None,
+            agent: facts.agent.clone(),
+            revision: facts.revision,
+            receipt: None,
+            end: facts.id,
+            started: String::new(),
+            bytes: 0,
+            records: places.clone(),
+        })
+    }
+}
+
+fn branch_of(store: &dyn Store, id: ConversationId, turn: &Turn) -> Result<Option<String>, JournalError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Branch {
+        git_branch: Option<String>,
+    }
+    let mut branch = None;
+    store.fetch(id, turn.records.get(..1).unwrap_or_default(), &mut |_, raw| {
+        branch = raw.ok().and_then(|raw| serde_json::from_str::<Branch>(raw.json).ok()?.git_branch);
+    })?;
+    Ok(branch)
+}
+
+fn summarize(conversation: &Conversation, mut title: String, branch: Option<String>) -> Summary {
+    title.truncate(title.floor_char_boundary(LONGEST_TITLE));
+    let turns = conversation.tree.turns();
+    let mut agents: Vec<Agent> = Vec::new();
+    for agent in turns.iter().filter_map(|turn| turn.agent.as_ref()) {
+        if !agents.contains(agent) {
+            agents.push(agent.clone());
+        }
+    }
+    let costs: Vec<f64> = turns.iter().filter_map(|turn| turn.receipt.as_ref()?.cost).collect();
+    let info = conversation.info.as_ref();
+    Summary {
+        name: conversation.name.clone(),
+        title,
+        project: info.map(|info| info.project.clone()),
+        dir: info.map(|info| info.dir.clone()),
+        branch,
+        agents,
+        turns: turns.len(),
+        usage: conversation.usage(),
+        cost: (!costs.is_empty()).then(|| costs.iter().sum()),
+        state: match conversation.tree.head().map(Turn::state) {
+            Some(TurnState::Failed) => State::Failed,
+            Some(TurnState::Cut) => State::Interrupted,
+            Some(TurnState::Completed) | None => State::Idle,
+        },
+    }
+}
+
+fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
+    let scope = conversation.info.as_ref().map_or(Scope::default(), |info| info.scope);
+    let mut histories = Histories::default();
+    let facts = conversation.tree.turns().iter().map(|turn| {
+        let history = histories.before(conversation, turn, scope);
+        let receipt = turn.receipt.as_ref();
+        TurnFacts {
+            id: turn.id,
+            agent: turn.agent.clone(),
+            started: turn.started.parse().ok().map(jiff::Timestamp::as_millisecond),
+            state: match turn.state() {
+                TurnState::Completed => Ended::Completed,
+                TurnState::Failed => Ended::Failed,
+                TurnState::Cut => Ended::Cut,
+            },
+            plan: receipt.map(|receipt| match &receipt.plan {
+                Decision::Resume { .. } => Planned::Resumed,
+                Decision::Fresh { why, .. } => Planned::Fresh(why.name().to_owned()),
+            }),
+            model: receipt.and_then(|receipt| receipt.model.clone()),
+            usage: receipt.and_then(|receipt| receipt.usage).unwrap_or_default(),
+            cost: receipt.and_then(|receipt| receipt.cost),
+            sent: receipt.map_or(0, |receipt| receipt.bytes),
+            history,
+            bytes: turn.bytes,
+            revision: turn.revision,
+        }
+    });
+    facts.collect()
+}
+
+/// Bytes said on the path to a turn, per agent.
+#[derive(Default)]
+struct Histories(BTreeMap<MessageId, BTreeMap<Option<Agent>, usize>>);
+
+impl Histories {
+    fn before(&mut self, conversation: &Conversation, turn: &Turn, scope: Scope) -> usize {
+        let parent = turn.parent.and_then(|parent| conversation.tree.turn(parent));
+        let mut sums = match parent {
+            None => BTreeMap::new(),
+            Some(parent) => match self.0.get(&parent.id) {
+                Some(sums) => sums.clone(),
+                // It stands behind its child: the path is walked.
+                None => sums_of(&conversation.tree.path(Some(parent.id)).0),
+            },
+        };
+        let its = |agent: &Option<Agent>| agent.is_none() || *agent == turn.agent;
+        let known = sums.iter().filter(|(agent, _)| scope == Scope::Shared || its(agent));
+        let history = known.map(|(_, bytes)| bytes).sum();
+        *sums.entry(turn.agent.clone()).or_default() += turn.bytes;
+        self.0.insert(turn.id, sums);
+        history
+    }
+}
+
+fn sums_of(path: &[&Turn]) -> BTreeMap<Option<Agent>, usize> {
+    let mut sums = BTreeMap::new();
+    for turn in path {
+        *sums.entry(turn.agent.clone()).or_default() += turn.bytes;
+    }
+    sums
+}

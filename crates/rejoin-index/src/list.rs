@@ -1,0 +1,122 @@
+//! Lists of conversations, and the names in them.
+
+use std::time::SystemTime;
+
+use rejoin_core::{Agent, ConversationId};
+use rejoin_journal::{JournalError, Standing};
+
+use crate::facts::Summary;
+use crate::index::{Fresh, Index};
+
+/// Which conversations are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter<'a> {
+    /// Only of this project.
+    pub project: Option<&'a str>,
+    /// Only those in which this agent took a turn.
+    pub agent: Option<&'a Agent>,
+    /// Only those written since then.
+    pub since: Option<SystemTime>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// A conversation in a list.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listed {
+    /// Its id.
+    pub id: ConversationId,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// What is told of it.
+    pub summary: Summary,
+}
+
+/// Conversations, newest first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct List {
+    /// The newest ones.
+    pub conversations: Vec<Listed>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+impl Index<'_> {
+    /// Lists conversations, newest first. Only as many journals are looked into as are shown.
+    pub fn list(&mut self, filter: &Filter<'_>) -> Result<List, JournalError> {
+        let mut standings = self.store.look(filter.project)?;
+        if let Some(since) = filter.since {
+            standings.retain(|standing| standing.modified >= since);
+        }
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let mut list = List::default();
+        let mut rest = standings.as_slice();
+        // Some may be of another project, or of other agents: then the next ones are looked at.
+        let mut step = limit;
+        while !rest.is_empty() && list.conversations.len() < limit {
+            let (next, later) = rest.split_at(step.min(rest.len()));
+            rest = later;
+            step = step.saturating_mul(4);
+            let fresh = self.refresh(next, false);
+            for (standing, summary) in self.summaries(&fresh) {
+                let here = filter.project.is_none()
+                    || summary.project.is_none()
+                    || summary.project.as_deref() == filter.project;
+                let its = filter.agent.is_none_or(|agent| summary.agents.contains(agent));
+                if !(here && its) {
+                    continue;
+                }
+                if list.conversations.len() == limit {
+                    list.more = true;
+                    break;
+                }
+                let Standing { id, modified, .. } = standing;
+                list.conversations.push(Listed { id, modified, summary });
+            }
+        }
+        list.more |= !rest.is_empty();
+        Ok(list)
+    }
+
+    /// The conversations of a project that have a name, newest first.
+    pub fn names(&mut self, project: &str) -> Result<Vec<(String, ConversationId)>, JournalError> {
+        let standings = self.store.look(Some(project))?;
+        let mut names = Vec::new();
+        for fresh in self.refresh(&standings, false) {
+            let (its, name) = match fresh.known {
+                Some(known) => (known.project, known.name),
+                None => match self.fold(&fresh.standing) {
+                    Some(facts) => (facts.summary.project, facts.summary.name),
+                    None => continue,
+                },
+            };
+            if its.is_none_or(|its| its == project) {
+                names.extend(name.map(|name| (name, fresh.standing.id)));
+            }
+        }
+        Ok(names)
+    }
+
+    /// What a list tells of one conversation.
+    pub fn summary(&mut self, id: ConversationId) -> Result<Option<Summary>, JournalError> {
+        let standing = self.store.look(None)?.into_iter().find(|standing| standing.id == id);
+        let fresh: Vec<Fresh> = standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
+        Ok(self.summaries(&fresh).pop().map(|(_, summary)| summary))
+    }
+
+    fn summaries(&mut self, fresh: &[Fresh]) -> Vec<(Standing, Summary)> {
+        let keys: Vec<i64> = fresh.iter().filter_map(|fresh| Some(fresh.known.as_ref()?.key)).collect();
+        let known = self.ask(|database| database.summaries(&keys));
+        let usable = known.is_some();
+        let mut known = known.unwrap_or_default().into_iter();
+        let mut list = Vec::new();
+        for fresh in fresh {
+            let summary = match fresh.known {
+                Some(_) if usable => known.next(),
+                _ => self.fold(&fresh.standing).map(|facts| facts.summary),
+            };
+            list.extend(summary.map(|summary| (fresh.standing, summary)));
+        }
+        list
+    }
+}

@@ -1,0 +1,195 @@
+//! The parts of a message as they stand in a line, read without copying what need not be copied.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rejoin_core::{Content, Kind, MessageId, Part};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A line of a journal that carries text.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Line<M> {
+    pub(crate) uuid: MessageId,
+    #[serde(rename = "type")]
+    pub(crate) kind: Kind,
+    #[serde(default)]
+    pub(crate) replaces: Option<usize>,
+    #[serde(default = "Option::default")]
+    pub(crate) message: Option<M>,
+}
+
+/// One part of a message.
+pub(crate) enum Piece<'a> {
+    Text {
+        text: Cow<'a, str>,
+        thought: bool,
+    },
+    /// The name of the tool and what it was given: values only, the names of the arguments are the
+    /// same in every call.
+    Call(String),
+    Result(Cow<'a, str>),
+    Other,
+}
+
+/// Reads a line.
+pub(crate) fn read(json: &str) -> Option<Line<Vec<Piece<'_>>>> {
+    if let Ok(line) = serde_json::from_str::<Line<Loose<'_>>>(json) {
+        return Some(line.with(|message| message.parts.into_iter().map(Piece::from).collect()));
+    }
+    // A shape that is not the usual one is left to the slower reader that takes everything.
+    let line = serde_json::from_str::<Line<Content>>(json).ok()?;
+    Some(line.with(|message| message.parts.into_iter().map(Piece::from).collect()))
+}
+
+impl<M> Line<M> {
+    fn with<N>(self, convert: impl FnOnce(M) -> N) -> Line<N> {
+        let Line { uuid, kind, replaces, message } = self;
+        Line { uuid, kind, replaces, message: message.map(convert) }
+    }
+}
+
+#[derive(Deserialize)]
+struct Loose<'a> {
+    #[serde(borrow)]
+    parts: Vec<LoosePart<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoosePart<'a> {
+    #[serde(borrow, default)]
+    text: Option<Text<'a>>,
+    #[serde(default)]
+    thought: bool,
+    #[serde(borrow, default)]
+    function_call: Option<LooseCall<'a>>,
+    #[serde(borrow, default)]
+    function_response: Option<LooseResponse<'a>>,
+}
+
+#[derive(Deserialize)]
+struct LooseCall<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    args: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct LooseResponse<'a> {
+    #[serde(borrow)]
+    response: LooseOutput<'a>,
+}
+
+#[derive(Deserialize)]
+struct LooseOutput<'a> {
+    #[serde(borrow)]
+    output: Text<'a>,
+}
+
+impl<'a> From<LoosePart<'a>> for Piece<'a> {
+    fn from(part: LoosePart<'a>) -> Self {
+        match part {
+            LoosePart { text: Some(text), thought, .. } => Piece::Text { text: text.0, thought },
+            LoosePart { function_call: Some(call), .. } => {
+                let args = serde_json::from_str(call.args.get()).unwrap_or_default();
+                Piece::call(&call.name.0, &args)
+            }
+            LoosePart { function_response: Some(given), .. } => Piece::Result(given.response.output.0),
+            LoosePart { .. } => Piece::Other,
+        }
+    }
+}
+
+impl From<Part> for Piece<'static> {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Text { text, thought } => Piece::Text { text: text.into(), thought },
+            Part::Call { function_call: call } => Piece::call(&call.name, &call.args),
+            Part::Response { function_response: given } => Piece::Result(given.response.output.into()),
+            Part::Attachment { .. } | Part::Other(_) => Piece::Other,
+        }
+    }
+}
+
+impl Piece<'_> {
+    fn call(name: &str, args: &Value) -> Self {
+        let mut text = name.to_owned();
+        values(args, &mut text);
+        Piece::Call(text)
+    }
+}
+
+fn values(value: &Value, out: &mut String) {
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => {
+            out.push(' ');
+            out.push_str(&number.to_string());
+        }
+        Value::String(text) => {
+            out.push(' ');
+            out.push_str(text);
+        }
+        Value::Array(list) => list.iter().for_each(|value| values(value, out)),
+        Value::Object(fields) => fields.values().for_each(|value| values(value, out)),
+    }
+}
+
+/// A text that is borrowed from the line where it stands there without escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Texts;
+        impl<'de> Visitor<'de> for Texts {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Texts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "10000000-0000-4000-8000-000000000001";
+
+    fn shown(parts: &str) -> Vec<String> {
+        let json =
+            format!(r#"{{"uuid":"{ID}","type":"assistant","message":{{"role":"model","parts":{parts}}}}}"#);
+        let pieces = read(&json).unwrap().message.unwrap();
+        let show = |piece: &Piece<'_>| match piece {
+            Piece::Text { text, thought } => format!("text {thought} {text}"),
+            Piece::Call(text) => format!("call {text}"),
+            Piece::Result(text) => format!("result {text}"),
+            Piece::Other => "other".to_owned(),
+        };
+        pieces.iter().map(show).collect()
+    }
+
+    #[test]
+    fn every_part_is_read_as_the_journal_reads_it() {
+        let parts = r#"[{"text":"a\nb"},{"text":"hm","thought":true},{"functionCall":{"id":"1","name":"Bash","args":{"command":"ls","n":[1,true]}}},{"functionResponse":{"id":"1","response":{"output":"x"}}},{"hologram":1}]"#;
+        assert_eq!(shown(parts), ["text false a\nb", "text true hm", "call Bash ls 1", "result x", "other"]);
+    }
+
+    #[test]
+    fn an_unusual_part_does_not_hide_the_others() {
+        let parts = r#"[{"text":7},{"functionCall":"?"},{"text":"seen"}]"#;
+        assert_eq!(shown(parts), ["other", "other", "text false seen"]);
+    }
+}

@@ -1,0 +1,301 @@
+//! Full text over everything that was ever said or done.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::time::UNIX_EPOCH;
+
+use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
+use rejoin_journal::{JournalError, Standing, Store};
+use rusqlite::OptionalExtension;
+
+use crate::block::Places;
+use crate::database::{Database, Document};
+use crate::facts::{Facts, Summary};
+use crate::failure::Failure;
+use crate::index::{Fresh, Index};
+use crate::matching::{Found, Matcher};
+use crate::query::Query;
+use crate::segments::unite;
+use crate::texts::{Source, texts};
+
+/// Which hits are wanted.
+#[derive(Clone, Debug)]
+pub struct Search<'a> {
+    /// What is looked for.
+    pub query: &'a Query,
+    /// Only in this project.
+    pub project: Option<&'a str>,
+    /// Only turns of this agent.
+    pub agent: Option<&'a Agent>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A turn in which all words were found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hit {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// What a list shows of it.
+    pub summary: Summary,
+    /// The turn; `None` if the conversation's name was found.
+    pub turn: Option<TurnId>,
+    /// Which turn of the conversation it is, counted from 1.
+    pub number: Option<usize>,
+    /// The message in it.
+    pub message: Option<MessageId>,
+    /// The agent of the turn.
+    pub agent: Option<Agent>,
+    /// When the turn began, in milliseconds since 1970; else when the journal was last written.
+    pub time: i64,
+    /// Who said it, or what it came from.
+    pub source: Source,
+    /// All words were said, not done.
+    pub said: bool,
+    /// They stand side by side.
+    pub adjacent: bool,
+    /// The text around it, on one line.
+    pub snippet: String,
+    /// The words in it that were looked for.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Hits {
+    /// The best ones, best first.
+    pub hits: Vec<Hit>,
+    /// There may be more.
+    pub more: bool,
+}
+
+impl Index<'_> {
+    /// Searches. What was said comes before what was done, words side by side before scattered
+    /// ones, newer before older.
+    pub fn search(&mut self, search: &Search<'_>) -> Result<Hits, JournalError> {
+        let standings = self.store.look(search.project)?;
+        let fresh = self.refresh(&standings, true);
+        if search.project.is_none() {
+            self.forget_all_but(&standings);
+        }
+        let mut hunt = Hunt::new(search, self.store);
+        let (indexed, mut others): (Vec<Fresh>, Vec<Fresh>) =
+            fresh.into_iter().partition(|fresh| fresh.known.is_some());
+        if self.ask(|database| hunt.indexed(database, &indexed)).is_none() {
+            // The cache failed in the middle: the journals tell all of it.
+            others = indexed.into_iter().chain(others).collect();
+            others.sort_by_key(|fresh| Reverse(fresh.standing.modified));
+        }
+        for fresh in others {
+            if hunt.has_enough_said() {
+                break;
+            }
+            if let Some(facts) = self.fold(&fresh.standing) {
+                hunt.whole(&fresh.standing, &facts);
+            }
+        }
+        Ok(hunt.finish())
+    }
+}
+
+/// A search under way.
+struct Hunt<'a> {
+    search: &'a Search<'a>,
+    store: &'a dyn Store,
+    matcher: Matcher<'a>,
+    hits: Vec<Hit>,
+    /// Turns that were looked through; `None` is the name.
+    seen: HashSet<(ConversationId, Option<usize>)>,
+    /// The best are chosen among more than are shown.
+    enough: usize,
+    stopped: bool,
+}
+
+impl<'a> Hunt<'a> {
+    fn new(search: &'a Search<'a>, store: &'a dyn Store) -> Self {
+        Self {
+            search,
+            store,
+            matcher: Matcher::new(search.query),
+            hits: Vec::new(),
+            seen: HashSet::new(),
+            enough: search.limit.saturating_mul(2),
+            stopped: false,
+        }
+    }
+
+    /// Nothing that comes later can be better than what is there.
+    fn has_enough_said(&mut self) -> bool {
+        let enough = self.hits.iter().filter(|hit| hit.said).count() >= self.enough;
+        self.stopped |= enough;
+        enough
+    }
+
+    fn has_enough(&mut self) -> bool {
+        let enough = self.hits.len() >= self.enough;
+        self.stopped |= enough;
+        enough
+    }
+
+    /// Searches journals the cache knows all of: it names the turns that are worth a look.
+    fn indexed(&mut self, database: &Database, journals: &[Fresh]) -> Result<(), Failure> {
+        let known = journals.iter().filter_map(|fresh| Some((fresh.known.as_ref()?, fresh.standing)));
+        let known = known.filter(|(known, _)| self.in_project(known.project.as_deref()));
+        let journals: HashMap<i64, Standing> =
+            known.clone().map(|(known, standing)| (known.key, standing)).collect();
+        for (known, standing) in known.collect::<Vec<_>>() {
+            if let Some(name) = &known.name
+                && self.matches_name(name)
+            {
+                let facts = database.facts(known.key)?;
+                self.name(&standing, &facts);
+            }
+        }
+        let mut cached = HashMap::new();
+        let candidates = candidates(database, self.search.query)?;
+        let mut statement =
+            database.connection.prepare("SELECT key, journal, first, last FROM document WHERE key = ?")?;
+        for said in [true, false] {
+            // Newer documents have higher keys.
+            for (key, _) in candidates.iter().rev().filter(|place| place.1 == said) {
+                let document = statement.query_row([key.cast_signed()], Document::read).optional()?;
+                if let Some(document) = document {
+                    self.document(database, &document, &journals, &mut cached)?;
+                }
+                if if said { self.has_enough_said() } else { self.has_enough() } {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn document(
+        &mut self,
+        database: &Database,
+        document: &Document,
+        journals: &HashMap<i64, Standing>,
+        cached: &mut HashMap<i64, Facts>,
+    ) -> Result<(), Failure> {
+        let Some(standing) = journals.get(&document.journal) else { return Ok(()) };
+        let facts = match cached.entry(document.journal) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(database.facts(document.journal)?),
+        };
+        for at in document.first..=document.last {
+            self.turn(standing, facts, at);
+        }
+        Ok(())
+    }
+
+    /// Looks through a whole journal.
+    fn whole(&mut self, standing: &Standing, facts: &Facts) {
+        if !self.in_project(facts.summary.project.as_deref()) {
+            return;
+        }
+        if facts.summary.name.as_ref().is_some_and(|name| self.matches_name(name)) {
+            self.name(standing, facts);
+        }
+        for at in (0..facts.turns.len()).rev() {
+            self.turn(standing, facts, at);
+        }
+    }
+
+    fn in_project(&self, project: Option<&str>) -> bool {
+        // A journal whose first line is lost belongs to whoever finds it.
+        project.is_none() || self.search.project.is_none() || self.search.project == project
+    }
+
+    fn matches_name(&mut self, name: &str) -> bool {
+        self.matcher.look_at(None, Source::Name, name);
+        self.matcher.take().is_some()
+    }
+
+    fn name(&mut self, standing: &Standing, facts: &Facts) {
+        let agents = &facts.summary.agents;
+        let its = self.search.agent.is_none_or(|agent| agents.contains(agent));
+        if its && self.seen.insert((standing.id, None)) {
+            self.matcher.look_at(None, Source::Name, facts.summary.name.as_deref().unwrap_or_default());
+            if let Some(found) = self.matcher.take() {
+                self.hit(standing, facts, None, found);
+            }
+        }
+    }
+
+    fn turn(&mut self, standing: &Standing, facts: &Facts, at: usize) {
+        let Some(turn) = facts.turn(at) else { return };
+        let its = self.search.agent.is_none_or(|agent| turn.agent.as_ref() == Some(agent));
+        if !its || !self.seen.insert((standing.id, Some(at))) {
+            return;
+        }
+        // A journal that was deleted since has no hits any more.
+        let _ = texts(self.store, standing.id, &turn, &mut |text| self.matcher.look(&text));
+        if let Some(found) = self.matcher.take() {
+            self.hit(standing, facts, Some(at), found);
+        }
+    }
+
+    fn hit(&mut self, standing: &Standing, facts: &Facts, at: Option<usize>, found: Found) {
+        let turn = at.and_then(|at| facts.turns.get(at));
+        let written = standing.modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
+        self.hits.push(Hit {
+            conversation: standing.id,
+            summary: facts.summary.clone(),
+            turn: turn.map(|turn| turn.id),
+            number: at.map(|at| at + 1),
+            message: found.message,
+            agent: turn.and_then(|turn| turn.agent.clone()),
+            time: turn.and_then(|turn| turn.started).unwrap_or(written),
+            source: found.source,
+            said: found.said,
+            adjacent: found.adjacent,
+            snippet: found.snippet,
+            marks: found.marks,
+        });
+    }
+
+    fn finish(mut self) -> Hits {
+        self.hits.sort_by_key(|hit| {
+            (Reverse((hit.said, hit.adjacent, hit.time)), hit.conversation, Reverse(hit.number))
+        });
+        let more = self.stopped || self.hits.len() > self.search.limit;
+        self.hits.truncate(self.search.limit);
+        Hits { hits: self.hits, more }
+    }
+}
+
+/// Documents that hold all words, ascending, each with whether it holds them as said. Of a turn so
+/// large that its words stand in several documents, the first stands for all.
+fn candidates(database: &Database, query: &Query) -> Result<Places, Failure> {
+    let divided = database.divided()?;
+    let mut common: Option<Places> = None;
+    for (word, open) in query.words() {
+        let mut places = database.places(word, open)?;
+        if !divided.is_empty() {
+            for (document, _) in &mut places {
+                *document = divided.get(document).copied().unwrap_or(*document);
+            }
+            unite(&mut places);
+        }
+        common = Some(match common {
+            None => places,
+            Some(common) => both(&common, &places),
+        });
+    }
+    Ok(common.unwrap_or_default())
+}
+
+/// What two lists have in common.
+fn both(one: &Places, other: &Places) -> Places {
+    let mut found = Places::new();
+    let mut rest = other.iter().peekable();
+    for (document, said) in one {
+        while rest.next_if(|(next, _)| next < document).is_some() {}
+        if let Some((_, too)) = rest.next_if(|(next, _)| next == document) {
+            found.push((*document, *said && *too));
+        }
+    }
+    found
+}

@@ -1,0 +1,150 @@
+//! Counting turns, tokens, cost, and what resuming saved.
+
+use std::collections::BTreeMap;
+
+use rejoin_core::{Agent, Usage};
+use rejoin_journal::JournalError;
+use serde::Serialize;
+
+use crate::facts::{Ended, Planned, Summary, TurnFacts};
+use crate::index::Index;
+
+/// What turns are counted by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grouping {
+    /// By agent.
+    Agent,
+    /// By model.
+    Model,
+    /// By project.
+    Project,
+    /// By day (UTC).
+    Day,
+}
+
+/// Which turns are counted.
+#[derive(Clone, Copy)]
+pub struct StatsFilter<'a> {
+    /// Only of this project.
+    pub project: Option<&'a str>,
+    /// Only turns that began since then, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// What they are counted by, besides all together.
+    pub by: Option<Grouping>,
+    /// How many bytes of history a replay to an agent may take.
+    pub budget: &'a dyn Fn(Option<&Agent>) -> usize,
+}
+
+/// Turns, counted.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Bar {
+    /// Conversations they belong to.
+    pub conversations: u64,
+    /// All turns.
+    pub turns: u64,
+    /// Those that continued the agent's own session.
+    pub resumed: u64,
+    /// Those that began a new one, by reason.
+    pub fresh: BTreeMap<String, u64>,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that were stopped, or still run.
+    pub cut: u64,
+    /// Their tokens.
+    pub usage: Usage,
+    /// Their cost in US dollars, where agents tell.
+    pub cost: f64,
+    /// Bytes sent to agents.
+    pub sent: u64,
+    /// Bytes that were not sent again because a session was resumed: for every resumed turn, the
+    /// history its agent should know, as far as it fits into the budget of a replay, less what was
+    /// sent instead.
+    pub saved: u64,
+}
+
+/// What was counted.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stats {
+    /// All turns together.
+    pub all: Bar,
+    /// By agent, model, project or day, in the order of their names.
+    pub by: BTreeMap<String, Bar>,
+}
+
+impl Index<'_> {
+    /// Counts turns.
+    pub fn stats(&mut self, filter: &StatsFilter<'_>) -> Result<Stats, JournalError> {
+        let standings = self.store.look(filter.project)?;
+        let fresh = self.refresh(&standings, false);
+        let mut stats = Stats::default();
+        for fresh in &fresh {
+            let Some(facts) = self.facts(fresh) else { continue };
+            let its = facts.summary.project.as_deref();
+            if filter.project.is_none() || its.is_none() || its == filter.project {
+                stats.count(&facts.summary, &facts.turns, filter);
+            }
+        }
+        Ok(stats)
+    }
+}
+
+impl Stats {
+    fn count(&mut self, summary: &Summary, turns: &[TurnFacts], filter: &StatsFilter<'_>) {
+        let mut groups: Vec<String> = Vec::new();
+        let mut counted = false;
+        for turn in turns {
+            let recent = filter.since.is_none_or(|since| turn.started.is_some_and(|at| at >= since));
+            if !recent {
+                continue;
+            }
+            self.all.add(turn, filter);
+            self.all.conversations += u64::from(!counted);
+            counted = true;
+            if let Some(by) = filter.by {
+                let group = name_of(by, summary, turn);
+                let bar = self.by.entry(group.clone()).or_default();
+                bar.add(turn, filter);
+                if !groups.contains(&group) {
+                    bar.conversations += 1;
+                    groups.push(group);
+                }
+            }
+        }
+    }
+}
+
+impl Bar {
+    fn add(&mut self, turn: &TurnFacts, filter: &StatsFilter<'_>) {
+        self.turns += 1;
+        match &turn.plan {
+            Some(Planned::Resumed) => {
+                self.resumed += 1;
+                let replay = turn.history.min((filter.budget)(turn.agent.as_ref()));
+                self.saved += replay.saturating_sub(turn.sent) as u64;
+            }
+            Some(Planned::Fresh(reason)) => *self.fresh.entry(reason.clone()).or_default() += 1,
+            None => {}
+        }
+        match turn.state {
+            Ended::Completed => {}
+            Ended::Failed => self.failed += 1,
+            Ended::Cut => self.cut += 1,
+        }
+        self.usage += turn.usage;
+        self.cost += turn.cost.unwrap_or(0.0);
+        self.sent += turn.sent as u64;
+    }
+}
+
+fn name_of(by: Grouping, summary: &Summary, turn: &TurnFacts) -> String {
+    let name = match by {
+        Grouping::Agent => turn.agent.as_ref().map(|agent| agent.as_str().to_owned()),
+        Grouping::Model => turn.model.clone(),
+        Grouping::Project => summary.project.clone(),
+        Grouping::Day => turn
+            .started
+            .and_then(|at| jiff::Timestamp::from_millisecond(at).ok())
+            .map(|at| at.strftime("%Y-%m-%d").to_string()),
+    };
+    name.unwrap_or_else(|| "unknown".to_owned())
+}

@@ -1,0 +1,147 @@
+//! Whatever happens to the index, every question is answered, and no journal is touched.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use rejoin_index::Index;
+use rusqlite::Connection;
+
+use crate::support::{Disk, all, conversation, hits, stats};
+
+fn told() -> Disk {
+    let disk = Disk::new();
+    for number in 0..5 {
+        disk.begin(number, "/p");
+        disk.turn(number, 1, None, &format!("question{number} everywhere"), "an answer");
+    }
+    check(&mut disk.index());
+    disk
+}
+
+fn check(index: &mut Index<'_>) {
+    assert_eq!(all(index).conversations.len(), 5);
+    assert_eq!(hits(index, &["everywhere"], 10).hits.len(), 5);
+    assert_eq!(hits(index, &["question3"], 10).hits[0].conversation, conversation(3));
+    assert_eq!(stats(index).all.turns, 5);
+}
+
+fn version(disk: &Disk) -> i64 {
+    let connection = Connection::open(disk.database()).unwrap();
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn only_its_owner_may_read_it() {
+    let disk = told();
+    for entry in fs::read_dir(disk.cache()).unwrap() {
+        let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert_eq!(fs::metadata(disk.cache()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn one_that_was_deleted_is_made_again() {
+    let disk = told();
+    fs::remove_dir_all(disk.cache()).unwrap();
+    check(&mut disk.index());
+    assert!(disk.database().exists());
+}
+
+#[test]
+fn one_of_another_version_is_made_anew() {
+    let disk = told();
+    let ours = version(&disk);
+    Connection::open(disk.database()).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
+    let mut index = disk.index();
+    check(&mut index);
+    assert!(index.warnings().is_empty());
+    assert_eq!(version(&disk), ours);
+}
+
+#[test]
+fn one_that_is_ruined_is_replaced() {
+    let disk = told();
+    let whole = fs::read(disk.database()).unwrap();
+    let damages: [(&str, Vec<u8>); 6] = [
+        ("not a database", b"hello".repeat(1000)),
+        ("empty", Vec::new()),
+        ("cut in the middle", whole[..whole.len() / 2].to_vec()),
+        ("cut in a page", whole[..whole.len() - 1000].to_vec()),
+        ("zeros behind the first page", [&whole[..8192], &vec![0; whole.len() - 8192]].concat()),
+        ("no tables", {
+            let path = disk.cache().join("other");
+            Connection::open(&path)
+                .unwrap()
+                .execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)")
+                .unwrap();
+            fs::read(path).unwrap()
+        }),
+    ];
+    for (what, bytes) in damages {
+        fs::write(disk.database(), bytes).unwrap();
+        println!("{what}");
+        check(&mut disk.index());
+        check(&mut disk.index());
+    }
+}
+
+#[test]
+fn every_page_may_be_ruined() {
+    let disk = told();
+    let whole = fs::read(disk.database()).unwrap();
+    for page in 0..whole.len() / 8192 {
+        let mut bytes = whole.clone();
+        bytes[page * 8192..(page + 1) * 8192].fill(0xa5);
+        fs::write(disk.database(), bytes).unwrap();
+        check(&mut disk.index());
+    }
+}
+
+#[test]
+fn one_that_somebody_else_holds_is_not_waited_for() {
+    let disk = told();
+    disk.turn(2, 10, Some(2), "another one everywhere", "yes");
+    for lock in ["BEGIN IMMEDIATE", "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"] {
+        let holder = Connection::open(disk.database()).unwrap();
+        holder.execute_batch(lock).unwrap();
+        let begun = std::time::Instant::now();
+        let mut index = disk.index();
+        assert_eq!(hits(&mut index, &["another"], 10).hits.len(), 1);
+        assert_eq!(hits(&mut index, &["everywhere"], 10).hits.len(), 6);
+        assert_eq!(all(&mut index).conversations.len(), 5);
+        assert!(index.warnings().is_empty(), "{:?}", index.warnings());
+        assert!(begun.elapsed().as_secs() < 5);
+    }
+    assert_eq!(disk.found(&["everywhere"]).len(), 6);
+}
+
+#[test]
+fn without_a_place_for_it_the_journals_are_read() {
+    let disk = told();
+    let nowhere = disk.nowhere();
+    let mut index = Index::open(&disk.store, &nowhere);
+    check(&mut index);
+    let warnings = index.warnings();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("the journals are read instead"), "{warnings:?}");
+}
+
+#[test]
+fn journals_that_are_gone_are_forgotten_and_a_second_index_sees_what_the_first_wrote() {
+    let disk = told();
+    fs::remove_file(disk.path(3)).unwrap();
+    assert!(disk.found(&["question3"]).is_empty());
+    let rows = |disk: &Disk| -> i64 {
+        let connection = Connection::open(disk.database()).unwrap();
+        connection.query_row("SELECT count(*) FROM journal", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(rows(&disk), 4);
+    let (mut one, mut other) = (disk.index(), disk.index());
+    disk.turn(0, 10, Some(2), "fresh news", "yes");
+    assert_eq!(hits(&mut one, &["news"], 10).hits.len(), 1);
+    assert_eq!(hits(&mut other, &["news"], 10).hits.len(), 1);
+    disk.turn(0, 20, Some(11), "more news", "yes");
+    assert_eq!(hits(&mut other, &["news"], 10).hits.len(), 2);
+    assert_eq!(hits(&mut one, &["news"], 10).hits.len(), 2);
+}

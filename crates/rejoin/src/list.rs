@@ -1,0 +1,86 @@
+//! Lists of conversations.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rejoin_core::{Agent, ConversationId};
+use rejoin_index::{Filter, Summary};
+
+use crate::{Error, Rejoin};
+
+/// Which conversations to list. By default all there are.
+#[derive(Clone, Debug, Default)]
+pub struct ListFilter {
+    /// Only of the project this directory is in.
+    pub project: Option<PathBuf>,
+    /// Only those in which this agent took a turn.
+    pub agent: Option<Agent>,
+    /// Only those written since then.
+    pub since: Option<SystemTime>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// Conversations, newest first.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The newest ones.
+    pub conversations: Vec<Listed>,
+    /// There are older ones.
+    pub more: bool,
+    /// What could not be read.
+    pub warnings: Vec<String>,
+}
+
+/// A conversation in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its id.
+    pub id: ConversationId,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// A turn is running now.
+    pub running: bool,
+    /// What is told of it.
+    pub summary: Summary,
+}
+
+impl Rejoin {
+    /// Lists conversations, newest first.
+    ///
+    /// ```no_run
+    /// # use rejoin::{ListFilter, Rejoin};
+    /// # fn main() -> Result<(), rejoin::Error> {
+    /// let here = ListFilter { project: Some(".".into()), limit: Some(10), ..ListFilter::default() };
+    /// for one in Rejoin::open()?.list(&here)?.conversations {
+    ///     println!("{} {}", one.id, one.summary.title);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(&self, filter: &ListFilter) -> Result<Listing, Error> {
+        let project = project_of(filter.project.as_deref());
+        let mut index = self.index();
+        let list = index.list(&Filter {
+            project: project.as_deref(),
+            agent: filter.agent.as_ref(),
+            since: filter.since,
+            limit: filter.limit,
+        })?;
+        let listed = |listed: rejoin_index::Listed| Listed {
+            id: listed.id,
+            modified: listed.modified,
+            running: self.is_running(listed.id),
+            summary: listed.summary,
+        };
+        Ok(Listing {
+            conversations: list.conversations.into_iter().map(listed).collect(),
+            more: list.more,
+            warnings: index.warnings().to_vec(),
+        })
+    }
+}
+
+pub(crate) fn project_of(dir: Option<&Path>) -> Option<String> {
+    dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned())
+}
