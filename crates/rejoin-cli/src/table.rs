@@ -18,7 +18,7 @@ pub(crate) fn for_a_person() -> bool {
 
 /// Whether data may be printed in colours.
 pub(crate) fn in_colour() -> bool {
-    for_a_person() && !std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    for_a_person() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A column.
@@ -42,7 +42,8 @@ pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, h
         columns.iter().filter(|column| column.title != stretched).map(|column| size(column) + 2).sum()
     };
     while taken(&columns) + LEAST > width {
-        let Some(spare) = (0..columns.len()).filter(|at| columns[*at].spare > 0).max_by_key(|at| columns[*at].spare)
+        let Some(spare) =
+            (0..columns.len()).filter(|at| columns[*at].spare > 0).max_by_key(|at| columns[*at].spare)
         else {
             break;
         };

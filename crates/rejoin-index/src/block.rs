@@ -62,6 +62,9 @@ impl<F: FnMut(&[u8], &[u8]) -> Result<(), Failure>> Blocks<F> {
     }
 }
 
+/// A word, and where it stands, packed.
+type WordAndPlaces<'w, 'a> = (&'w [u8], &'a [u8]);
+
 /// Goes through the words of a block.
 pub(crate) struct Words<'a> {
     rest: &'a [u8],
@@ -74,7 +77,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word and its places, still packed.
-    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], &'a [u8])>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<WordAndPlaces<'_, 'a>>, Failure> {
         if self.rest.is_empty() {
             return Ok(None);
         }

@@ -178,26 +178,25 @@ impl Database {
 
     /// How many records of each turn of a journal are in the full text.
     pub(crate) fn worded(&self, key: i64) -> Result<Vec<u64>, Failure> {
-        let packed: Vec<u8> = self
-            .connection
-            .query_row("SELECT worded FROM turns WHERE journal = ?", [key], |row| row.get(0))?;
+        let packed: Vec<u8> =
+            self.connection
+                .query_row("SELECT worded FROM turns WHERE journal = ?", [key], |row| row.get(0))?;
         Ok(unpack(&packed)?.into_iter().next().unwrap_or_default())
     }
 
     /// The documents of a journal.
     pub(crate) fn documents(&self, key: i64) -> Result<Vec<Document>, Failure> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT key, journal, first, last FROM document WHERE journal = ?")?;
+        let mut statement =
+            self.connection.prepare("SELECT key, journal, first, last FROM document WHERE journal = ?")?;
         let rows = statement.query_map([key], Document::read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Documents that hold only a part of a turn, each with the first one of that turn.
     pub(crate) fn divided(&self) -> Result<HashMap<u64, u64>, Failure> {
-        let mut statement = self.connection.prepare(
-            "SELECT key, min(key) OVER (PARTITION BY journal, first) FROM document WHERE part",
-        )?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT key, min(key) OVER (PARTITION BY journal, first) FROM document WHERE part")?;
         let key = |row: &Row<'_>, at| row.get(at).map(i64::cast_unsigned);
         let rows = statement.query_map([], |row| Ok((key(row, 0)?, key(row, 1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -130,9 +130,8 @@ impl<'a> Index<'a> {
 
     fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
         let mut known = self.known(standings);
-        let holds = |known: &Known, standing: &Standing| {
-            known.standing == *standing && (known.worded || !wording)
-        };
+        let holds =
+            |known: &Known, standing: &Standing| known.standing == *standing && (known.worded || !wording);
         let compare = |standing: &Standing| {
             let known = known.remove(&standing.id).filter(|known| holds(known, standing));
             Fresh { standing: *standing, known }
@@ -159,7 +158,7 @@ impl<'a> Index<'a> {
             before: known.remove(&standing.id).and_then(|known| self.before(known, standing)),
         });
         let journals: Vec<Stale> = journals.collect();
-        let Some(database) = &mut self.database else { return };
+        let Some(database) = &self.database else { return };
         let mut done = 0;
         let mut report = |bytes: u64| {
             done += bytes;
@@ -168,10 +167,9 @@ impl<'a> Index<'a> {
             }
         };
         match update(database, self.store, journals, wording, &mut report) {
-            Ok(()) => {}
+            // While another process writes, what it does not have yet is read from the journals.
+            Ok(()) | Err(Failure::Busy) => {}
             Err(Failure::Ruined) => self.replace(),
-            // Another process writes: what it does not have yet is read from the journals.
-            Err(Failure::Busy) => {}
             Err(failure) => self.note(failure),
         }
     }

@@ -169,7 +169,8 @@ mod tests {
     const ID: &str = "10000000-0000-4000-8000-000000000001";
 
     fn shown(parts: &str) -> Vec<String> {
-        let json = format!(r#"{{"uuid":"{ID}","type":"assistant","message":{{"role":"model","parts":{parts}}}}}"#);
+        let json =
+            format!(r#"{{"uuid":"{ID}","type":"assistant","message":{{"role":"model","parts":{parts}}}}}"#);
         let pieces = read(&json).unwrap().message.unwrap();
         let show = |piece: &Piece<'_>| match piece {
             Piece::Text { text, thought } => format!("text {thought} {text}"),

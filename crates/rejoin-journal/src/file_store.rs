@@ -13,7 +13,9 @@ use crate::lines::Lines;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
-use crate::{Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing, Store, pick, private};
+use crate::{
+    Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing, Store, pick, private,
+};
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rejoin::{
-    Agent, AgentConfig, Answer, Config, Decision, Error, Event, Helper, ListFilter, Outcome, Permissions, Reason,
-    Rejoin, Scope, TurnBuilder, TurnState,
+    Agent, AgentConfig, Answer, Config, Decision, Error, Event, Helper, ListFilter, Outcome, Permissions,
+    Reason, Rejoin, Scope, TurnBuilder, TurnState,
 };
 use tempfile::TempDir;
 

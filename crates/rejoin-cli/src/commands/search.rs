@@ -11,7 +11,10 @@ use crate::{exit, style};
 /// `rejoin search`
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     let Some(query) = Query::parse(&args.words) else {
-        style::error(&anyhow::anyhow!("there is no word in {:?}: letters or digits make one", args.words.join(" ")));
+        style::error(&anyhow::anyhow!(
+            "there is no word in {:?}: letters or digits make one",
+            args.words.join(" ")
+        ));
         return Ok(exit::USAGE);
     };
     let rejoin = super::open_indexed()?;

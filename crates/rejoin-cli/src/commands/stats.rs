@@ -122,7 +122,9 @@ fn bars(stats: &Stats, by: By) -> String {
         column("tokens", true, 2, &|_, bar| {
             style::count(bar.usage.input + bar.usage.cached + bar.usage.output)
         }),
-        column("cost", true, 3, &|_, bar| if bar.cost > 0.0 { style::dollars(bar.cost) } else { String::new() }),
+        column("cost", true, 3, &|_, bar| {
+            if bar.cost > 0.0 { style::dollars(bar.cost) } else { String::new() }
+        }),
         column("saved", true, 4, &|_, bar| style::bytes(bar.saved as usize)),
     ];
     lay_out(columns, title, width(), true)

@@ -71,7 +71,10 @@ fn one_that_is_ruined_is_replaced() {
         ("zeros behind the first page", [&whole[..8192], &vec![0; whole.len() - 8192]].concat()),
         ("no tables", {
             let path = disk.cache().join("other");
-            Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)").unwrap();
+            Connection::open(&path)
+                .unwrap()
+                .execute_batch("PRAGMA user_version = 1; CREATE TABLE x (y)")
+                .unwrap();
             fs::read(path).unwrap()
         }),
     ];

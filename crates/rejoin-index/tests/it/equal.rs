@@ -158,7 +158,8 @@ impl World {
                     let first = lines.lines().next().unwrap_or_default().to_owned();
                     let record = said(conversation(*at), 1, None, Kind::User, text);
                     let draft = path.with_extension("draft");
-                    fs::write(&draft, format!("{first}\n{}\n", serde_json::to_string(&record).unwrap())).unwrap();
+                    fs::write(&draft, format!("{first}\n{}\n", serde_json::to_string(&record).unwrap()))
+                        .unwrap();
                     fs::rename(draft, path).unwrap();
                 }
             }
@@ -215,7 +216,13 @@ fn a_journal_that_grew_is_followed() {
     disk.turn(1, 1, None, "first question", "first answer");
     assert_eq!(disk.found(&["answer"]).len(), 1);
     for turn in 1..40_u128 {
-        disk.turn(1, 10 * turn, Some(10 * (turn - 1) + 1 + u128::from(turn == 1)), &format!("prompt{turn}"), "more");
+        disk.turn(
+            1,
+            10 * turn,
+            Some(10 * (turn - 1) + 1 + u128::from(turn == 1)),
+            &format!("prompt{turn}"),
+            "more",
+        );
         assert_eq!(disk.found(&[&format!("prompt{turn}")]).len(), 1);
         assert_eq!(disk.found(&["answer"]).len(), 1, "after {turn} turns");
     }

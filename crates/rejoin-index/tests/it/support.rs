@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use rejoin_core::{
-    Agent, Content, ConversationId, ConversationInfo, Decision, Kind, MessageId, Outcome, Part, Reason, Receipt,
-    Record, Scope, System, Usage,
+    Agent, Content, ConversationId, ConversationInfo, Decision, Kind, MessageId, Outcome, Part, Reason,
+    Receipt, Record, Scope, System, Usage,
 };
 use rejoin_index::{Filter, Hits, Index, List, Query, Search, Stats, StatsFilter};
 use rejoin_journal::{FileStore, Home, Store};

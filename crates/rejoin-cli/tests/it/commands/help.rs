@@ -34,7 +34,11 @@ fn every_command_has_its_snapshot() {
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next())
         .collect();
-    assert_eq!(listed, ["run", "agents", "doctor", "ls", "show", "search", "stats", "demo", "help"], "add a snapshot above");
+    assert_eq!(
+        listed,
+        ["run", "agents", "doctor", "ls", "show", "search", "stats", "demo", "help"],
+        "add a snapshot above"
+    );
 }
 
 #[test]

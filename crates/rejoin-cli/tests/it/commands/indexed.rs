@@ -111,7 +111,18 @@ fn stats_count_turns_and_what_resuming_saved() {
     let keys: Vec<&String> = all.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["bytes_saved", "bytes_sent", "conversations", "cost", "cut", "failed", "fresh", "resumed", "turns", "usage"]
+        [
+            "bytes_saved",
+            "bytes_sent",
+            "conversations",
+            "cost",
+            "cut",
+            "failed",
+            "fresh",
+            "resumed",
+            "turns",
+            "usage"
+        ]
     );
     let none = bench.rejoin(&["stats", "--json", "--since", "0s"]).done().json();
     assert_eq!(none["all"]["turns"], 0);

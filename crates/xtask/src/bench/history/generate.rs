@@ -254,7 +254,9 @@ impl Writer {
         let mut last = user.clone();
         for _ in 0..2 + self.below(6) {
             let id = self.uuid();
-            let native = format!("\"model\":\"claude-opus-5-1\",\"native\":{{\"agent\":\"claude\",\"session\":\"{session}\"}},\"message\":{{\"role\":\"model\",\"parts\":[{{\"text\":\"");
+            let native = format!(
+                "\"model\":\"claude-opus-5-1\",\"native\":{{\"agent\":\"claude\",\"session\":\"{session}\"}},\"message\":{{\"role\":\"model\",\"parts\":[{{\"text\":\""
+            );
             self.record(at, &id, &last, "assistant", &native);
             let bytes = 50 + self.below(1500);
             self.prose(bytes);
