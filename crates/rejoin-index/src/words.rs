@@ -262,7 +262,7 @@ mod tests {
             }
         }
         for begin in [0, 1, 5, 63] {
-            let text = &text[begin..];
+            let text = &text[text.ceil_char_boundary(begin)..];
             let (mut one, mut other) = (Vec::new(), Vec::new());
             words(text, |word, place| one.push((word.to_bytes(), place)));
             any_words(text, 0..text.len(), &mut Word::new(), &mut |word, place| {

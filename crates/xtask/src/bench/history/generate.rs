@@ -36,7 +36,7 @@ pub(crate) fn generate(root: &Path, conversations: usize, bytes: u64) -> Result<
         project: root.join("work/p0"),
         journals: Vec::new(),
     };
-    let begun = SystemTime::now() - Duration::from_secs(200 * 86_400);
+    let begun = SystemTime::now() - Duration::from_hours(200 * 24);
     let mean = bytes / conversations as u64;
     for number in 0..conversations {
         let project = root.join(format!("work/p{}", if number % 2 == 0 { 0 } else { number % 50 }));
