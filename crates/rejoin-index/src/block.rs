@@ -119,7 +119,7 @@ mod tests {
     fn words_come_back_with_their_places() {
         let words: Vec<(Vec<u8>, Places)> = (0..20_000)
             .map(|number| {
-                let places = (0..number % 7 + 1).map(|at| (at * 300 + number, at % 2 == 0)).collect();
+                let places = (0..=number % 7).map(|at| (at * 300 + number, at % 2 == 0)).collect();
                 (format!("word{number:06}").into_bytes(), places)
             })
             .collect();
