@@ -18,7 +18,7 @@ pub(crate) fn for_a_person() -> bool {
 
 /// Whether data may be printed in colours.
 pub(crate) fn in_colour() -> bool {
-    for_a_person() && !std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    for_a_person() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A column.

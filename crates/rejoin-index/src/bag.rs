@@ -2,36 +2,39 @@
 
 use crate::words::{Word, words};
 
-/// A set of words, each with whether it was said or only done.
+/// A set of words, each with whether it was said or only done. A word is known by its hash: of a
+/// million words, two are taken for one with a chance of one in thirty million.
 #[derive(Default)]
 pub(crate) struct Bag {
     /// The words, one behind the other.
     text: Vec<u8>,
-    words: Vec<Entry>,
-    /// Open addressing; 0 is free, else the number of the word plus one.
-    table: Vec<u32>,
-    /// Bytes of text that went through it.
-    taken: usize,
+    /// The hash of each word and where it ends.
+    words: Vec<(u64, u32)>,
+    /// Open addressing: hashes, the lowest bit says whether the word was said; 0 is free.
+    table: Vec<u64>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    hash: u64,
-    begin: u32,
-    length: u8,
-    said: bool,
-}
+const SAID: u64 = 1;
 
 impl Bag {
     /// Adds the words of a text.
     pub(crate) fn add(&mut self, text: &str, said: bool) {
-        self.taken += text.len();
-        words(text, |word, _| self.insert(word, said));
-    }
-
-    /// Bytes of text whose words it holds.
-    pub(crate) fn taken(&self) -> usize {
-        self.taken
+        let said = if said { SAID } else { 0 };
+        words(text, |word, _| {
+            let hash = hash(word);
+            if self.words.len() * 2 >= self.table.len() {
+                self.grow();
+            }
+            let slot = slot(&self.table, hash);
+            match &mut self.table[slot] {
+                0 => {
+                    self.table[slot] = hash | said;
+                    word.append_to(&mut self.text);
+                    self.words.push((hash, self.text.len() as u32));
+                }
+                known => *known |= said,
+            }
+        });
     }
 
     /// Bytes it needs itself.
@@ -41,9 +44,11 @@ impl Bag {
 
     /// The words with their hashes, and whether they were said.
     pub(crate) fn words(&self) -> impl Iterator<Item = (u64, &[u8], bool)> {
-        self.words.iter().map(|entry| {
-            let begin = entry.begin as usize;
-            (entry.hash, &self.text[begin..begin + usize::from(entry.length)], entry.said)
+        let mut begin = 0;
+        self.words.iter().map(move |(hash, end)| {
+            let word = &self.text[begin..*end as usize];
+            begin = *end as usize;
+            (*hash, word, self.table[slot(&self.table, *hash)] & SAID != 0)
         })
     }
 
@@ -52,66 +57,40 @@ impl Bag {
         self.text.clear();
         self.words.clear();
         self.table.fill(0);
-        self.taken = 0;
-    }
-
-    fn insert(&mut self, word: &Word, said: bool) {
-        if self.words.len() * 2 >= self.table.len() {
-            self.grow();
-        }
-        let bytes = word.as_bytes();
-        let hash = hash(word);
-        let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            match self.table[slot] {
-                0 => break,
-                number => {
-                    let entry = &mut self.words[number as usize - 1];
-                    let begin = entry.begin as usize;
-                    if entry.hash == hash
-                        && usize::from(entry.length) == bytes.len()
-                        && self.text[begin..begin + bytes.len()] == *bytes
-                    {
-                        entry.said |= said;
-                        return;
-                    }
-                }
-            }
-            slot = (slot + 1) & mask;
-        }
-        let begin = self.text.len() as u32;
-        self.words.push(Entry { hash, begin, length: bytes.len() as u8, said });
-        self.table[slot] = self.words.len() as u32;
-        self.text.extend_from_slice(bytes);
     }
 
     fn grow(&mut self) {
         let size = (self.table.len() * 2).max(1 << 12);
-        self.table = vec![0; size];
-        for (number, entry) in (1..).zip(&self.words) {
-            let mut slot = entry.hash as usize & (size - 1);
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
+        for known in std::mem::replace(&mut self.table, vec![0; size]) {
+            if known != 0 {
+                let slot = slot(&self.table, known & !SAID);
+                self.table[slot] = known;
             }
-            self.table[slot] = number;
         }
     }
 }
 
-/// Only good for tables in memory.
+/// Where a hash stands, or would.
+#[inline]
+fn slot(table: &[u64], hash: u64) -> usize {
+    let mask = table.len() - 1;
+    let mut slot = (hash >> 2) as usize & mask;
+    while table[slot] != 0 && table[slot] & !SAID != hash {
+        slot = (slot + 1) & mask;
+    }
+    slot
+}
+
+/// Never 0, the lowest bit always 0; only good for tables in memory.
 #[inline]
 fn hash(word: &Word) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let bytes = word.as_bytes();
-    let mut hash = (word.head() ^ bytes.len() as u64).wrapping_mul(MIX);
-    for rest in bytes.get(8..).unwrap_or_default().chunks(8) {
-        let mut eight = [0; 8];
-        eight[..rest.len()].copy_from_slice(rest);
-        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(eight)).wrapping_mul(MIX);
+    let mut hash = word.len() as u64;
+    for eight in word.eights() {
+        hash = (hash.rotate_left(23) ^ eight).wrapping_mul(MIX);
     }
     let hash = (hash ^ hash >> 32).wrapping_mul(MIX);
-    hash ^ hash >> 29
+    (hash ^ hash >> 29) << 1 | 2
 }
 
 #[cfg(test)]
@@ -123,7 +102,6 @@ mod tests {
         let mut bag = Bag::default();
         bag.add("one two Two", false);
         bag.add("two three", true);
-        assert_eq!(bag.taken(), 20);
         let words: Vec<(&[u8], bool)> = bag.words().map(|(_, word, said)| (word, said)).collect();
         assert_eq!(words, [(&b"one"[..], false), (b"two", true), (b"three", true)]);
         bag.clear();

@@ -5,8 +5,7 @@ use crate::bag::Bag;
 use crate::block::Blocks;
 use crate::failure::Failure;
 
-/// How much is gathered before it is written: about 80 MB, and as much again for sorting is not
-/// needed, since only numbers are sorted.
+/// How much is gathered before it is written; it takes about 100 MB then.
 const MOST_PAIRS: usize = 6 << 20;
 const MOST_WORDS: usize = 600_000;
 
@@ -44,14 +43,13 @@ impl Batch {
         self.documents.push((document, self.pairs.len()));
     }
 
-    /// A word is known by its hash: of a million words, two are taken for one with a chance of one
-    /// in thirty million.
+    /// A word is known by its hash, as in a [`Bag`].
     fn number(&mut self, hash: u64, word: &[u8]) -> u32 {
         if self.words.len() * 2 >= self.table.len() {
             self.grow();
         }
         let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
+        let mut slot = (hash >> 2) as usize & mask;
         loop {
             match self.table[slot] {
                 (_, 0) => break,
@@ -70,7 +68,7 @@ impl Batch {
         let size = (self.table.len() * 2).max(1 << 14);
         let old = std::mem::replace(&mut self.table, vec![(0, 0); size]);
         for entry in old.into_iter().filter(|(_, number)| *number != 0) {
-            let mut slot = entry.0 as usize & (size - 1);
+            let mut slot = (entry.0 >> 2) as usize & (size - 1);
             while self.table[slot].1 != 0 {
                 slot = (slot + 1) & (size - 1);
             }

@@ -62,6 +62,9 @@ impl<F: FnMut(&[u8], &[u8]) -> Result<(), Failure>> Blocks<F> {
     }
 }
 
+/// A word, and where it stands, packed.
+type WordAndPlaces<'w, 'a> = (&'w [u8], &'a [u8]);
+
 /// Goes through the words of a block.
 pub(crate) struct Words<'a> {
     rest: &'a [u8],
@@ -74,7 +77,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word and its places, still packed.
-    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], &'a [u8])>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<WordAndPlaces<'_, 'a>>, Failure> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -116,7 +119,7 @@ mod tests {
     fn words_come_back_with_their_places() {
         let words: Vec<(Vec<u8>, Places)> = (0..20_000)
             .map(|number| {
-                let places = (0..number % 7 + 1).map(|at| (at * 300 + number, at % 2 == 0)).collect();
+                let places = (0..=number % 7).map(|at| (at * 300 + number, at % 2 == 0)).collect();
                 (format!("word{number:06}").into_bytes(), places)
             })
             .collect();

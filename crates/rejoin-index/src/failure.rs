@@ -17,14 +17,16 @@ impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::Busy,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
-                Failure::Ruined
-            }
-            // Our statements are right; the tables they speak of are not.
-            Some(ErrorCode::Unknown) => Failure::Ruined,
+            // Our statements are right: if one is not understood (`Unknown`), or gives a value of
+            // another type than the one we wrote (`None`), the tables are not ours.
+            Some(
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::Unknown,
+            )
+            | None => Failure::Ruined,
             Some(_) => Failure::Unusable(error.to_string()),
-            // A value of another type than the one we wrote.
-            None => Failure::Ruined,
         }
     }
 }

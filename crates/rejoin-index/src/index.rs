@@ -158,7 +158,7 @@ impl<'a> Index<'a> {
             before: known.remove(&standing.id).and_then(|known| self.before(known, standing)),
         });
         let journals: Vec<Stale> = journals.collect();
-        let Some(database) = &mut self.database else { return };
+        let Some(database) = &self.database else { return };
         let mut done = 0;
         let mut report = |bytes: u64| {
             done += bytes;
@@ -167,10 +167,9 @@ impl<'a> Index<'a> {
             }
         };
         match update(database, self.store, journals, wording, &mut report) {
-            Ok(()) => {}
+            // While another process writes, what it does not have yet is read from the journals.
+            Ok(()) | Err(Failure::Busy) => {}
             Err(Failure::Ruined) => self.replace(),
-            // Another process writes: what it does not have yet is read from the journals.
-            Err(Failure::Busy) => {}
             Err(failure) => self.note(failure),
         }
     }

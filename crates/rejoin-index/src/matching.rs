@@ -53,7 +53,7 @@ impl<'a> Matcher<'a> {
 
     /// Looks through one text.
     pub(crate) fn look(&mut self, text: &Text<'_>) {
-        self.look_at(Some(text.message), text.source, text.text);
+        self.look_at(Some(text.message), text.source, text.content);
     }
 
     pub(crate) fn look_at(&mut self, message: Option<MessageId>, source: Source, text: &str) {
@@ -119,11 +119,10 @@ fn scan(phrases: &[Phrase], text: &str) -> Vec<(usize, Range<usize>)> {
 
 /// Bit n says that a word can be the n-th of a phrase.
 fn fits(phrase: &Phrase, word: &Word) -> u64 {
-    let bytes = word.as_bytes();
     let last = phrase.words.len() - 1;
     let fit = |(at, wanted): (usize, &Vec<u8>)| {
-        let equal = *wanted == bytes || (phrase.open && at == last && bytes.starts_with(wanted));
-        u64::from(equal) << at
+        let whole = wanted.len() == word.len() || (phrase.open && at == last);
+        u64::from(whole && word.begins_with(wanted)) << at
     };
     phrase.words.iter().enumerate().map(fit).sum()
 }

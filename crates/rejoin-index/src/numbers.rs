@@ -22,10 +22,10 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Result<Vec<Vec<u64>>, Failure> {
     let mut lists = Vec::new();
     for _ in 0..take(&mut bytes)? {
         let mut list = Vec::new();
-        let mut last = 0_u64;
+        let mut number = 0_u64;
         for _ in 0..take(&mut bytes)? {
-            last = last.wrapping_add(take(&mut bytes)?);
-            list.push(last);
+            number = number.wrapping_add(take(&mut bytes)?);
+            list.push(number);
         }
         lists.push(list);
     }

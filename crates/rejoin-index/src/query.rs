@@ -71,7 +71,7 @@ impl Phrase {
         let mut found = Vec::new();
         let mut end = 0;
         words(text, |word, place| {
-            found.push(word.as_bytes().to_vec());
+            found.push(word.to_bytes());
             end = place.end;
         });
         let open = text[end..].starts_with('*');

@@ -1,7 +1,7 @@
 //! The full text in the database: segments of sorted words, looked up, added and merged.
 //!
-//! FTS5 is not used: it took most of the time of a rebuild to sort words into its own structures,
-//! one posting at a time. Here whole batches are turned around in memory and written once.
+//! Not FTS5: it takes three times as long, most of it to find the place of every single word in its
+//! own tables. Here whole batches are turned around in memory and written once.
 
 use std::collections::HashSet;
 

@@ -38,7 +38,7 @@ impl Source {
 pub(crate) struct Text<'a> {
     pub(crate) message: MessageId,
     pub(crate) source: Source,
-    pub(crate) text: &'a str,
+    pub(crate) content: &'a str,
 }
 
 /// Hands out the texts of a turn, in no particular order. What tools were given and gave back goes
@@ -108,8 +108,8 @@ fn amended_texts(
 /// keeps the texts before and after it apart.
 fn pass(piece: Piece<'_>, message: MessageId, each: &mut dyn FnMut(Text<'_>)) -> Part {
     match &piece {
-        Piece::Call(text) => each(Text { message, source: Source::Call, text }),
-        Piece::Result(text) => each(Text { message, source: Source::Result, text }),
+        Piece::Call(text) => each(Text { message, source: Source::Call, content: text }),
+        Piece::Result(text) => each(Text { message, source: Source::Result, content: text }),
         Piece::Text { .. } | Piece::Other => {}
     }
     match piece {
@@ -128,7 +128,7 @@ fn hand_out(spoken: &mut Vec<Message>, each: &mut dyn FnMut(Text<'_>)) {
                     (false, Kind::ToolResult) => Source::Result,
                     (false, _) => Source::Agent,
                 };
-                each(Text { message: message.id, source, text });
+                each(Text { message: message.id, source, content: text });
             }
         }
     }
@@ -143,7 +143,7 @@ pub(crate) fn prompt(store: &dyn Store, id: ConversationId, turn: &Turn) -> Resu
     let mut found = String::new();
     texts(store, id, &first, &mut |text| {
         if text.source == Source::User {
-            found.push_str(text.text);
+            found.push_str(text.content);
         }
     })?;
     Ok(found)

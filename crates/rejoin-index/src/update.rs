@@ -1,9 +1,10 @@
-//! Bringing the cache up to date: one thread reads journals, another writes what was found.
+//! Bringing the cache up to date: some threads read journals, one writes what was found.
 
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rejoin_core::ConversationId;
+use rejoin_core::{ConversationId, Turn};
 use rejoin_journal::{JournalError, Standing, Store};
 
 use crate::bag::Bag;
@@ -26,6 +27,10 @@ const BETWEEN_COMMITS: Duration = Duration::from_secs(10);
 /// Documents that wait to be written.
 const QUEUE: usize = 8;
 
+/// How many threads read, where there are more bytes to read than this.
+const READERS: usize = 2;
+const MUCH: u64 = 4 << 20;
+
 /// A journal of which the cache does not hold all.
 pub(crate) struct Stale {
     pub(crate) standing: Standing,
@@ -44,16 +49,18 @@ pub(crate) struct Before {
     pub(crate) documents: Vec<(i64, usize, usize)>,
 }
 
-/// For the writer, in this order.
+/// For the writer, in this order for each journal.
 enum Job {
     /// A journal with its facts, where they are new.
     Journal { standing: Standing, before: Option<Known>, facts: Option<Box<Facts>> },
     /// A document of it that no longer holds.
     Outdated(i64),
     /// New words of it.
-    Document { turns: (usize, usize), part: bool, words: Box<Bag> },
+    Document { turns: (usize, usize), part: bool, words: Bag },
     /// Those were all.
     Worded(Vec<u64>),
+    /// There is no more to say about a journal of that size.
+    Done(u64),
 }
 
 /// Why reading stopped.
@@ -70,8 +77,8 @@ impl From<JournalError> for Stop {
     }
 }
 
-impl From<SendError<Job>> for Stop {
-    fn from(_: SendError<Job>) -> Self {
+impl From<SendError<(usize, Job)>> for Stop {
+    fn from(_: SendError<(usize, Job)>) -> Self {
         Stop::NoWriter
     }
 }
@@ -79,107 +86,120 @@ impl From<SendError<Job>> for Stop {
 /// Reads journals in the given order and stores what was found, with their words if `wording`.
 /// `progress` is told the size of each.
 pub(crate) fn update(
-    database: &mut Database,
+    database: &Database,
     store: &dyn Store,
     stale: Vec<Stale>,
     wording: bool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Failure> {
+    let much = stale.iter().map(|journal| journal.standing.bytes).sum::<u64>() > MUCH;
+    let readers = if much { READERS } else { 1 };
     let (sender, receiver) = sync_channel(QUEUE);
-    let (back, bags) = sync_channel(QUEUE);
+    let stale = Mutex::new(stale.into_iter());
+    let bags = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        let writer = scope.spawn(move || write(database, &receiver, &back));
-        let reader = Reader { store, writer: sender, bags };
-        for journal in stale {
-            let bytes = journal.standing.bytes;
-            if let Err(Stop::NoWriter) = reader.read(journal, wording) {
-                break;
-            }
-            progress(bytes);
+        for number in 0..readers {
+            let reader = Reader { number, store, writer: sender.clone(), bags: &bags };
+            scope.spawn(|| reader.read_all(&stale, wording));
         }
-        drop(reader);
-        writer.join().unwrap_or(Err(Failure::Ruined))
+        drop(sender);
+        let written = carry_out(database, receiver, &bags, progress);
+        if written.is_err() {
+            // What was begun is not to be seen by this process either.
+            let _ = database.rollback();
+        }
+        written
     })
 }
 
-/// The thread that reads.
+/// A thread that reads.
 struct Reader<'a> {
+    number: usize,
     store: &'a dyn Store,
-    writer: SyncSender<Job>,
+    writer: SyncSender<(usize, Job)>,
     /// Bags that were emptied come back.
-    bags: Receiver<Box<Bag>>,
+    bags: &'a Mutex<Vec<Bag>>,
 }
 
 impl Reader<'_> {
+    fn read_all(self, stale: &Mutex<std::vec::IntoIter<Stale>>, wording: bool) {
+        loop {
+            let next = stale.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(journal) = next else { return };
+            let bytes = journal.standing.bytes;
+            if let Err(Stop::NoWriter) = self.read(journal, wording) {
+                return;
+            }
+            if self.tell(Job::Done(bytes)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn tell(&self, job: Job) -> Result<(), Stop> {
+        Ok(self.writer.send((self.number, job))?)
+    }
+
     fn read(&self, journal: Stale, wording: bool) -> Result<(), Stop> {
         let Stale { standing, before } = journal;
         let (known, facts, worded, documents) = match before {
             Some(before) => (Some(before.known), before.facts, before.worded, before.documents),
             None => (None, None, Vec::new(), Vec::new()),
         };
-        let (facts, new) = match facts {
-            Some(facts) => (facts, None),
-            None => {
-                let facts = Facts::read(self.store, standing.id)?;
-                (facts.clone(), Some(Box::new(facts)))
-            }
+        let (facts, new) = if let Some(facts) = facts {
+            (facts, None)
+        } else {
+            let facts = Facts::read(self.store, standing.id)?;
+            (facts.clone(), Some(Box::new(facts)))
         };
-        self.writer.send(Job::Journal { standing, before: known, facts: new })?;
+        self.tell(Job::Journal { standing, before: known, facts: new })?;
         if !wording {
             return Ok(());
         }
         let (outdated, turns) = changed(&facts, &worded, &documents);
         for key in outdated {
-            self.writer.send(Job::Outdated(key))?;
+            self.tell(Job::Outdated(key))?;
         }
         self.gather(standing.id, &facts, &turns)?;
         let worded = facts.places.iter().map(|places| places.len() as u64).collect();
-        Ok(self.writer.send(Job::Worded(worded))?)
+        self.tell(Job::Worded(worded))
     }
 
     /// Gathers the words of some turns to documents.
     fn gather(&self, id: ConversationId, facts: &Facts, turns: &[usize]) -> Result<(), Stop> {
         let mut bag = self.empty_bag();
-        let mut begun: Option<(usize, usize)> = None;
-        for &at in turns {
-            let Some(turn) = facts.turn(at) else { continue };
-            let large = facts.turns.get(at).is_some_and(|turn| turn.bytes > DOCUMENT);
-            if let Some(turns) = begun
-                && (large || bag.taken() >= DOCUMENT || turns.1 + 1 != at)
-            {
-                self.send(turns, false, &mut bag)?;
-                begun = None;
-            }
-            let turns = (begun.map_or(at, |turns| turns.0), at);
+        for (first, last) in documents(facts, turns) {
+            // Turns that stand side by side are read in one go; one that was amended is merged first.
+            let whole = (first..=last).filter_map(|at| facts.turn(at));
+            let (amended, plain): (Vec<Turn>, Vec<Turn>) = whole.partition(|turn| turn.revision > 0);
+            let together = plain.into_iter().reduce(|mut all, turn| {
+                all.records.extend(turn.records);
+                all
+            });
             let mut part = false;
             let mut sent = Ok(());
-            texts(self.store, id, &turn, &mut |text| {
-                bag.add(text.text, text.source.is_said());
-                if bag.size() > LARGEST_BAG && sent.is_ok() {
-                    part = true;
-                    sent = self.send(turns, part, &mut bag);
-                }
-            })?;
-            sent?;
-            begun = Some(turns);
-            if part {
-                self.send(turns, part, &mut bag)?;
-                begun = None;
+            for turn in amended.iter().chain(&together) {
+                texts(self.store, id, turn, &mut |text| {
+                    bag.add(text.content, text.source.is_said());
+                    if bag.size() > LARGEST_BAG && sent.is_ok() && first == last {
+                        part = true;
+                        sent = self.send((first, last), part, &mut bag);
+                    }
+                })?;
             }
+            sent?;
+            self.send((first, last), part, &mut bag)?;
         }
-        match begun {
-            Some(turns) => self.send(turns, false, &mut bag),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    fn empty_bag(&self) -> Box<Bag> {
-        self.bags.try_recv().unwrap_or_default()
+    fn empty_bag(&self) -> Bag {
+        self.bags.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn send(&self, turns: (usize, usize), part: bool, bag: &mut Box<Bag>) -> Result<(), Stop> {
+    fn send(&self, turns: (usize, usize), part: bool, bag: &mut Bag) -> Result<(), Stop> {
         let words = std::mem::replace(bag, self.empty_bag());
-        Ok(self.writer.send(Job::Document { turns, part, words })?)
+        self.tell(Job::Document { turns, part, words })
     }
 }
 
@@ -203,27 +223,37 @@ fn changed(facts: &Facts, worded: &[u64], documents: &[(i64, usize, usize)]) -> 
     (outdated, (0..wanted.len()).filter(|turn| wanted[*turn]).collect())
 }
 
-fn write(database: &mut Database, jobs: &Receiver<Job>, bags: &SyncSender<Box<Bag>>) -> Result<(), Failure> {
-    let written = carry_out(database, jobs, bags);
-    if written.is_err() {
-        // What was begun is not to be seen by this process either.
-        let _ = database.rollback();
+/// Puts turns together to documents: first and last turn of each.
+fn documents(facts: &Facts, turns: &[usize]) -> Vec<(usize, usize)> {
+    let mut documents: Vec<(usize, usize)> = Vec::new();
+    let mut bytes = 0;
+    for &at in turns {
+        let its = facts.turns.get(at).map_or(0, |turn| turn.bytes);
+        match documents.last_mut() {
+            Some((_, last)) if *last + 1 == at && bytes + its <= DOCUMENT => *last = at,
+            _ => {
+                documents.push((at, at));
+                bytes = 0;
+            }
+        }
+        bytes += its;
     }
-    written
+    documents
 }
 
 fn carry_out(
-    database: &mut Database,
-    jobs: &Receiver<Job>,
-    bags: &SyncSender<Box<Bag>>,
+    database: &Database,
+    jobs: Receiver<(usize, Job)>,
+    bags: &Mutex<Vec<Bag>>,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<(), Failure> {
     let mut begun: Option<Instant> = None;
-    let mut journal = None;
+    // The journal each reader is at.
+    let mut journals = [None; READERS];
     let mut batch = Batch::default();
-    for job in jobs {
-        if let (Job::Journal { .. }, Some(since)) = (&job, begun)
-            && since.elapsed() > BETWEEN_COMMITS
-        {
+    for (reader, job) in jobs {
+        // What is only half there is begun again by the next one who comes.
+        if begun.is_some_and(|since| since.elapsed() > BETWEEN_COMMITS) {
             database.put_segment(&mut batch)?;
             database.commit()?;
             begun = None;
@@ -232,10 +262,11 @@ fn carry_out(
             database.begin()?;
             begun = Some(Instant::now());
         }
-        match (job, journal) {
+        match (job, journals[reader]) {
             (Job::Journal { standing, before, facts }, _) => {
-                journal = put_journal(database, &standing, before.as_ref(), facts.as_deref())?;
+                journals[reader] = put_journal(database, &standing, before.as_ref(), facts.as_deref())?;
             }
+            (Job::Done(bytes), _) => progress(bytes),
             // Another process was faster.
             (_, None) => {}
             (Job::Outdated(key), Some(_)) => database.remove_document(key)?,
@@ -243,8 +274,7 @@ fn carry_out(
                 let key = database.put_document(journal, turns, part)?;
                 batch.add(key.cast_unsigned(), &words);
                 words.clear();
-                // One too many is thrown away.
-                let _ = bags.try_send(words);
+                bags.lock().unwrap_or_else(PoisonError::into_inner).push(words);
                 if batch.is_full() {
                     database.put_segment(&mut batch)?;
                 }

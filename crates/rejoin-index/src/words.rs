@@ -7,65 +7,87 @@ pub(crate) const LONGEST_WORD: usize = 64;
 
 /// A word as it is compared: lower case, cut at [`LONGEST_WORD`] bytes.
 pub(crate) struct Word {
-    bytes: [u8; LONGEST_WORD],
+    /// Eight bytes each, little end first; zero behind the end.
+    eights: [u64; LONGEST_WORD / 8],
     length: usize,
     /// Something did not fit: nothing more is added.
     full: bool,
 }
 
 impl Word {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
+    pub(crate) fn len(&self) -> usize {
+        self.length
     }
 
-    /// The first eight bytes as a number, and the rest: cheap to hash.
-    pub(crate) fn head(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.bytes;
-        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    /// Its bytes, eight at a time.
+    #[inline]
+    pub(crate) fn eights(&self) -> &[u64] {
+        &self.eights[..self.length.div_ceil(8)]
+    }
+
+    pub(crate) fn begins_with(&self, bytes: &[u8]) -> bool {
+        let mut eights = bytes.chunks(8).zip(&self.eights);
+        bytes.len() <= self.length && eights.all(|(chunk, eight)| eight.to_le_bytes().starts_with(chunk))
+    }
+
+    /// Adds its bytes to others.
+    pub(crate) fn append_to(&self, bytes: &mut Vec<u8>) {
+        let end = bytes.len() + self.length;
+        for eight in self.eights() {
+            bytes.extend_from_slice(&eight.to_le_bytes());
+        }
+        bytes.truncate(end);
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append_to(&mut bytes);
+        bytes
     }
 
     const fn new() -> Self {
-        Self { bytes: [0; LONGEST_WORD], length: 0, full: false }
+        Self { eights: [0; LONGEST_WORD / 8], length: 0, full: false }
     }
 
+    /// Takes a run of ASCII letters and digits that begins at a place.
     #[inline]
-    fn push(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.length) {
-            *place = byte;
-            self.length += 1;
+    fn take(&mut self, text: &[u8], begin: usize, length: usize) {
+        // Sets the bit that makes capitals small; digits have it already.
+        const SMALL: u64 = 0x2020_2020_2020_2020;
+        (self.length, self.full) = (length.min(LONGEST_WORD), false);
+        let mut left = self.length;
+        let mut at = begin;
+        for eight in self.eights.iter_mut().take(self.length.div_ceil(8)) {
+            let eight_bytes = text.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+            let bytes = eight_bytes.unwrap_or_else(|| {
+                let mut bytes = [0; 8];
+                bytes.iter_mut().zip(&text[at..]).for_each(|(to, from)| *to = *from);
+                bytes
+            });
+            let mask = if left >= 8 { u64::MAX } else { (1 << (left * 8)) - 1 };
+            *eight = (u64::from_le_bytes(bytes) | SMALL) & mask;
+            left = left.saturating_sub(8);
+            at += 8;
         }
     }
 
-    fn push_char(&mut self, c: char) {
+    fn push(&mut self, c: char) {
         let mut buffer = [0; 4];
         let encoded = c.encode_utf8(&mut buffer).as_bytes();
         self.full = self.full || self.length + encoded.len() > LONGEST_WORD;
-        if !self.full {
-            encoded.iter().for_each(|byte| self.push(*byte));
+        if self.full {
+            return;
         }
-    }
-
-    fn clear(&mut self) {
-        // What lies behind the word stays zero: see `head`.
-        self.bytes[..8].fill(0);
-        self.length = 0;
-        self.full = false;
+        for byte in encoded {
+            let (eight, shift) = (self.length / 8, self.length % 8 * 8);
+            if shift == 0 {
+                self.eights[eight] = 0;
+            }
+            self.eights[eight] |= u64::from(*byte) << shift;
+            self.length += 1;
+        }
     }
 }
-
-/// For an ASCII byte: its lower case if it can stand in a word, else 0.
-const FOLDED: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        let as_byte = byte as u8;
-        if as_byte.is_ascii_alphanumeric() {
-            table[byte] = as_byte.to_ascii_lowercase();
-        }
-        byte += 1;
-    }
-    table
-};
 
 /// Hands out every word of a text and where it stands: runs of letters and digits, in lower case;
 /// in scripts written without spaces, every letter is a word.
@@ -73,57 +95,96 @@ const FOLDED: [u8; 128] = {
 pub(crate) fn words(text: &str, mut each: impl FnMut(&Word, Range<usize>)) {
     let bytes = text.as_bytes();
     let mut word = Word::new();
-    let mut begin = 0;
     let mut at = 0;
-    let mut open = false;
-    while let Some(&byte) = bytes.get(at) {
-        if let Some(&folded) = FOLDED.get(usize::from(byte)) {
-            if folded != 0 {
-                if !open {
-                    (open, begin) = (true, at);
-                }
-                if !word.full {
-                    word.push(folded);
-                }
-            } else if open {
-                each(&word, begin..at);
-                word.clear();
-                open = false;
+    while at < bytes.len() {
+        // Plain ASCII goes by in blocks: a bit for every byte, an edge where a word begins or ends.
+        let mut open = None;
+        while let Some(letters) = bytes.get(at..at + 64).and_then(plain_letters) {
+            let mut edges = letters ^ (letters << 1 | u64::from(open.is_some()));
+            while edges != 0 {
+                let edge = at + edges.trailing_zeros() as usize;
+                edges &= edges - 1;
+                open = match open {
+                    None => Some(edge),
+                    Some(begin) => {
+                        word.take(bytes, begin, edge - begin);
+                        each(&word, begin..edge);
+                        None
+                    }
+                };
             }
-            at += 1;
-            continue;
+            at += 64;
         }
+        // Any other block, and the word that goes on into it.
+        at = any_words(text, open.unwrap_or(at)..at + 64, &mut word, &mut each);
+    }
+}
+
+/// Which of 64 bytes are letters or digits; `None` if some are not ASCII.
+#[inline]
+fn plain_letters(block: &[u8]) -> Option<u64> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * EACH;
+    let mut letters = 0;
+    for (number, eight) in block.as_chunks().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        if eight & HIGH != 0 {
+            return None;
+        }
+        // Adding so much lifts a byte to 0x80 from the first letter on, or from behind the last.
+        let small = eight | (0x20 * EACH);
+        let letter = (small + (0x80 - 0x61) * EACH) & !(small + (0x80 - 0x7b) * EACH);
+        let digit = (eight + (0x80 - 0x30) * EACH) & !(eight + (0x80 - 0x3a) * EACH);
+        // Gathers the high bits of eight bytes in one.
+        let bits = (((letter | digit) & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        letters |= bits << (number * 8);
+    }
+    Some(letters)
+}
+
+/// Hands out the words that begin in a range, and returns where the last of them ends, or the range.
+fn any_words(
+    text: &str,
+    range: Range<usize>,
+    word: &mut Word,
+    each: &mut impl FnMut(&Word, Range<usize>),
+) -> usize {
+    let mut at = range.start;
+    while at < range.end {
         let Some(c) = text[at..].chars().next() else { break };
-        let end = at + c.len_utf8();
-        let alone = stands_alone(c);
-        if open && (alone || !c.is_alphanumeric()) {
-            each(&word, begin..at);
-            word.clear();
-            open = false;
+        let begin = at;
+        (word.length, word.full) = (0, false);
+        if !c.is_alphanumeric() {
+            at += c.len_utf8();
+        } else if stands_alone(c) {
+            at += c.len_utf8();
+            fold(c, word);
+        } else {
+            at = goes_on(text, at, word);
         }
-        if c.is_alphanumeric() {
-            if !open {
-                (open, begin) = (true, at);
-            }
-            fold(c, &mut word);
-            if alone {
-                each(&word, begin..end);
-                word.clear();
-                open = false;
-            }
+        if word.length > 0 {
+            each(word, begin..at);
         }
-        at = end;
     }
-    if open {
-        each(&word, begin..at);
+    at
+}
+
+/// Adds letters to a word, up to where it ends.
+fn goes_on(text: &str, begin: usize, word: &mut Word) -> usize {
+    for (at, c) in text[begin..].char_indices() {
+        if !c.is_alphanumeric() || stands_alone(c) {
+            return begin + at;
+        }
+        fold(c, word);
     }
+    text.len()
 }
 
 fn fold(c: char, word: &mut Word) {
     match c {
         // Only its place in the word tells it from the other sigma.
-        'ς' => word.push_char('σ'),
-        c => c.to_lowercase().filter(|c| c.is_alphanumeric()).for_each(|c| word.push_char(c)),
+        'ς' => word.push('σ'),
+        c => c.to_lowercase().filter(|c| c.is_alphanumeric()).for_each(|c| word.push(c)),
     }
 }
 
@@ -147,7 +208,7 @@ mod tests {
         let mut found = Vec::new();
         words(text, |word, place| {
             assert!(!text[place].is_empty());
-            found.push(String::from_utf8(word.as_bytes().to_vec()).unwrap());
+            found.push(String::from_utf8(word.to_bytes()).unwrap());
         });
         found
     }
@@ -182,9 +243,40 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_word_knows_nothing_of_the_word_before() {
-        let mut heads = Vec::new();
-        words("abcdefghijkl ab", |word, _| heads.push(word.head()));
-        assert_eq!(heads[1], u64::from_le_bytes(*b"ab\0\0\0\0\0\0"));
+    fn nothing_of_a_word_is_left_in_the_next() {
+        let mut eights = Vec::new();
+        words("abcdefghijkl ab é AB", |word, _| eights.push(word.eights().to_vec()));
+        let ab = u64::from_le_bytes(*b"ab\0\0\0\0\0\0");
+        assert_eq!(eights[1..], [vec![ab], vec![0xa9c3], vec![ab]]);
+    }
+
+    #[test]
+    fn plain_text_is_read_in_blocks_as_it_is_letter_by_letter() {
+        let mut text = String::new();
+        for number in 0..3000_u32 {
+            // All of ASCII, words of all lengths, now and then something else.
+            text.push(char::from((number * number % 128) as u8));
+            text.push_str(&"aZ9x".repeat((number % 30) as usize / 3));
+            if number % 97 == 0 {
+                text.push_str("é字");
+            }
+        }
+        for begin in [0, 1, 5, 63] {
+            let text = &text[text.ceil_char_boundary(begin)..];
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            words(text, |word, place| one.push((word.to_bytes(), place)));
+            any_words(text, 0..text.len(), &mut Word::new(), &mut |word, place| {
+                other.push((word.to_bytes(), place));
+            });
+            assert!(one.len() > 1000);
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn letters_of_several_scripts_make_one_word() {
+        assert_eq!(of("Xéy ABCDEFGHé1 éX"), ["xéy", "abcdefghé1", "éx"]);
+        let long = "x".repeat(70);
+        assert_eq!(of(&format!("{long}é")), ["x".repeat(64)]);
     }
 }

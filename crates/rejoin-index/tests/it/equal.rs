@@ -272,8 +272,8 @@ fn a_turn_larger_than_a_document_is_found_by_words_far_apart() {
     disk.begin(1, "/p");
     disk.append(1, &[said(id, 1, None, Kind::User, "beginning")]);
     for number in 0..40_u128 {
-        let text: String = (0..2000).map(|word| format!("w{number}x{word} ")).collect();
-        let list = vec![Part::response("1", "Bash", text, false)];
+        let text: Vec<String> = (0..2000).map(|word| format!("w{number}x{word}")).collect();
+        let list = vec![Part::response("1", "Bash", text.join(" "), false)];
         disk.append(1, &[parts(id, 2 + number, Some(1 + number), Kind::ToolResult, list)]);
     }
     disk.append(1, &[said(id, 100, Some(41), Kind::Assistant, "ending")]);
