@@ -135,6 +135,12 @@ impl Database {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// How many journals are known.
+    pub(crate) fn count(&self) -> Result<usize, Failure> {
+        let count: i64 = self.connection.query_row("SELECT count(*) FROM journal", [], |row| row.get(0))?;
+        Ok(count as usize)
+    }
+
     /// What is known of some journals.
     pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<Known>, Failure> {
         let mut statement = self.connection.prepare(
@@ -280,6 +286,18 @@ impl Database {
         self.connection.execute("DELETE FROM turns WHERE journal = ?", [key])?;
         self.connection.execute("DELETE FROM journal WHERE key = ?", [key])?;
         Ok(())
+    }
+
+    /// From here on, and up to [`Database::release`], only what stands there now is seen, whatever
+    /// other processes do.
+    pub(crate) fn hold(&self) -> Result<(), Failure> {
+        self.release()?;
+        Ok(self.connection.execute_batch("BEGIN")?)
+    }
+
+    /// Ends what [`Database::hold`] began.
+    pub(crate) fn release(&self) -> Result<(), Failure> {
+        if self.connection.is_autocommit() { Ok(()) } else { self.commit() }
     }
 
     pub(crate) fn begin(&self) -> Result<(), Failure> {

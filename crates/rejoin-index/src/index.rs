@@ -1,6 +1,6 @@
 //! The cache and the journals behind it. Whatever happens to the cache, the answers are the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::ConversationId;
@@ -116,7 +116,8 @@ impl<'a> Index<'a> {
     }
 
     /// Brings the cache up to date with some journals, with their words if `wording`, and says of
-    /// each whether the cache knows all of it now.
+    /// each whether the cache knows all of it now. What it says holds until the next call: changes
+    /// other processes make meanwhile are not seen.
     pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
         let fresh = self.compare(standings, wording);
         let stale: Vec<&Fresh> = fresh.iter().filter(|fresh| fresh.known.is_none()).collect();
@@ -129,6 +130,7 @@ impl<'a> Index<'a> {
     }
 
     fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
+        self.ask(Database::hold);
         let mut known = self.known(standings);
         let holds =
             |known: &Known, standing: &Standing| known.standing == *standing && (known.worded || !wording);
@@ -158,6 +160,7 @@ impl<'a> Index<'a> {
             before: known.remove(&standing.id).and_then(|known| self.before(known, standing)),
         });
         let journals: Vec<Stale> = journals.collect();
+        self.ask(Database::release);
         let Some(database) = &self.database else { return };
         let mut done = 0;
         let mut report = |bytes: u64| {
@@ -216,19 +219,22 @@ impl<'a> Index<'a> {
 
     /// Forgets journals that are gone. `all` are those there are.
     pub(crate) fn forget_all_but(&mut self, all: &[Standing]) {
-        let there: std::collections::HashSet<ConversationId> =
-            all.iter().map(|standing| standing.id).collect();
-        let Some(known) = self.ask(Database::known) else { return };
-        let gone: Vec<i64> =
-            known.iter().filter(|known| !there.contains(&known.standing.id)).map(|known| known.key).collect();
-        if !gone.is_empty() {
-            self.ask(|database| {
-                database.begin()?;
-                let forgotten = gone.iter().try_for_each(|key| database.forget(*key));
-                forgotten.and_then(|()| database.commit()).inspect_err(|_| {
-                    let _ = database.rollback();
-                })
-            });
+        // Only if their number tells that there are some.
+        if self.untouched || self.ask(Database::count).is_none_or(|count| count <= all.len()) {
+            return;
         }
+        let there: HashSet<ConversationId> = all.iter().map(|standing| standing.id).collect();
+        self.ask(|database| {
+            database.release()?;
+            database.begin()?;
+            let gone = |known: &&Known| !there.contains(&known.standing.id);
+            let forget = |known: Vec<Known>| {
+                known.iter().filter(gone).try_for_each(|known| database.forget(known.key))
+            };
+            let forgotten = database.known().and_then(forget).and_then(|()| database.commit());
+            forgotten.inspect_err(|_| {
+                let _ = database.rollback();
+            })
+        });
     }
 }

@@ -77,9 +77,6 @@ impl Index<'_> {
     pub fn search(&mut self, search: &Search<'_>) -> Result<Hits, JournalError> {
         let standings = self.store.look(search.project)?;
         let fresh = self.refresh(&standings, true);
-        if search.project.is_none() {
-            self.forget_all_but(&standings);
-        }
         let mut hunt = Hunt::new(search, self.store);
         let (indexed, mut others): (Vec<Fresh>, Vec<Fresh>) =
             fresh.into_iter().partition(|fresh| fresh.known.is_some());
@@ -95,6 +92,9 @@ impl Index<'_> {
             if let Some(facts) = self.fold(&fresh.standing) {
                 hunt.whole(&fresh.standing, &facts);
             }
+        }
+        if search.project.is_none() {
+            self.forget_all_but(&standings);
         }
         Ok(hunt.finish())
     }

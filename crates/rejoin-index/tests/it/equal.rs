@@ -266,6 +266,25 @@ fn what_was_said_comes_first_then_what_stands_together_then_what_is_new() {
 }
 
 #[test]
+fn a_turn_with_more_words_than_are_held_at_once_is_found_as_one() {
+    let disk = Disk::new();
+    let id = conversation(1);
+    disk.begin(1, "/p");
+    disk.append(1, &[said(id, 1, None, Kind::User, "beginning")]);
+    for number in 0..10_u128 {
+        let text: Vec<String> = (0..40_000).map(|word| format!("{number}{word:050}")).collect();
+        let list = vec![Part::response("1", "Bash", text.join(" "), false)];
+        disk.append(1, &[parts(id, 2 + number, Some(1 + number), Kind::ToolResult, list)]);
+    }
+    let (first, last) = (format!("0{:050}", 7), format!("9{:050}", 39_999));
+    assert_eq!(disk.found(&[&first, &last, "beginning"]).len(), 1);
+    let connection = rusqlite::Connection::open(disk.database()).unwrap();
+    let parts: i64 =
+        connection.query_row("SELECT count(*) FROM document WHERE part", [], |row| row.get(0)).unwrap();
+    assert!(parts > 1);
+}
+
+#[test]
 fn a_turn_larger_than_a_document_is_found_by_words_far_apart() {
     let disk = Disk::new();
     let id = conversation(1);
