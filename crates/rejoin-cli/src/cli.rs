@@ -1,6 +1,7 @@
 //! The one definition of all commands and flags.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -219,6 +220,24 @@ pub(crate) struct HowArgs {
     pub(crate) agent_args: Vec<String>,
 }
 
+impl HowArgs {
+    /// Nothing was said about how a turn is carried out.
+    pub(crate) fn is_empty(&self) -> bool {
+        let texts = [&self.agent, &self.model, &self.system_prompt, &self.append_system_prompt];
+        let times = [self.timeout, self.idle_timeout, self.wait];
+        texts.iter().all(|text| text.is_none())
+            && times.iter().all(Option::is_none)
+            && self.permissions.is_none()
+            && self.cwd.is_none()
+            && self.session_dir.is_none()
+            && self.attach.is_empty()
+            && self.agent_args.is_empty()
+            && self.output == Output::Text
+            && !self.fresh_session
+            && !self.dry_run
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct AgentsArgs {
     /// Print JSON
@@ -249,7 +268,7 @@ pub(crate) struct LsArgs {
     pub(crate) since: Option<Duration>,
     /// At most so many [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZeroUsize>,
     /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) interactive: bool,
@@ -270,6 +289,9 @@ pub(crate) struct ShowArgs {
     /// Draw all branches, the head marked
     #[arg(long, conflicts_with = "raw")]
     pub(crate) tree: bool,
+    /// The path to this message instead of the one to the head: what another branch says
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["tree", "raw"])]
+    pub(crate) at: Option<String>,
     /// Only the last turns of the path
     #[arg(short = 'n', long, value_name = "TURNS", conflicts_with_all = ["tree", "raw"])]
     pub(crate) last: Option<usize>,
@@ -439,7 +461,7 @@ pub(crate) enum ExportFormat {
 
 #[derive(Args)]
 pub(crate) struct ImportArgs {
-    /// A bundle, or a journal
+    /// A bundle, or a journal; `-` is standard input
     pub(crate) file: PathBuf,
     /// The project it belongs to from now on [default: the one it belonged to]
     #[arg(long, value_name = "DIR")]
@@ -489,7 +511,7 @@ Examples:
   rejoin search timeout retry           both words
   rejoin search 'connection refused'    a phrase
   rejoin search 'migrat*' --agent claude
-  rejoin show ID                        read the conversation of a hit
+  rejoin show ID --at MESSAGE           read what led to a hit
   rejoin run -r ID \"go on\"             continue it")]
 pub(crate) struct SearchArgs {
     /// What to look for
@@ -502,8 +524,11 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(20).unwrap_or(NonZeroUsize::MIN))]
+    pub(crate) limit: NonZeroUsize,
+    /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) interactive: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

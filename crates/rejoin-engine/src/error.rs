@@ -14,7 +14,7 @@ pub enum TurnError {
     #[error("{0}")]
     Permission(String),
     /// Somebody else is at it.
-    #[error("{what} is in use{}; wait for it with --wait, or stop the other one", by(owner.as_ref()))]
+    #[error("{what} is in use{}; wait until it is done (`run` does with --wait), or stop the other one", by(owner.as_ref()))]
     Busy {
         /// What is in use.
         what: String,

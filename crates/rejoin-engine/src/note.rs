@@ -47,7 +47,17 @@ impl Engine {
         };
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
-        journal.append(&records)?;
+        let of_no_turn = |note: &System| {
+            matches!(
+                note,
+                System::Conversation(_) | System::Title { .. } | System::Tags { .. } | System::Moved { .. }
+            )
+        };
+        if notes.iter().all(of_no_turn) {
+            journal.append_quietly(&records)?;
+        } else {
+            journal.append(&records)?;
+        }
         Ok(journal.sync()?)
     }
 }

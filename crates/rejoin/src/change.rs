@@ -67,6 +67,9 @@ impl ConversationView<'_> {
     pub fn branch(&self, at: &str, name: Option<&str>) -> Result<Moved, Error> {
         if let Some(name) = name {
             check_name(name)?;
+            if name.parse::<usize>().is_ok() {
+                return Err(Error::usage(format!("{name:?} cannot be a branch: numbers name turns")));
+            }
         }
         self.move_head(|conversation| {
             let found = find_message(conversation, at)?;
@@ -122,6 +125,11 @@ impl ConversationView<'_> {
         }
         if shortened {
             return Err(Error::usage("this message is longer than 16 MiB, too long to be edited"));
+        }
+        if text.trim().is_empty() {
+            return Err(Error::usage(
+                "the new text is empty: nothing was changed; `rewind` takes turns back",
+            ));
         }
         if message.text() == text {
             return Ok(false);

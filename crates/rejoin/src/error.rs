@@ -16,7 +16,8 @@ impl Error {
     /// The exit code the command gives for it, a documented number.
     pub fn exit_code(&self) -> i32 {
         match self {
-            Error::Turn(TurnError::Usage(_)) | Error::Config(_) => 2,
+            Error::Turn(TurnError::Usage(_) | TurnError::Journal(JournalError::Differs { .. }))
+            | Error::Config(_) => 2,
             Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
             Error::Turn(TurnError::Permission(_)) => 5,
             Error::Turn(TurnError::Busy { .. }) => 6,

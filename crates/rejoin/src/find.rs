@@ -25,15 +25,27 @@ impl Rejoin {
         index.take_error().map_or(Ok(newest), |error| Err(error.into()))
     }
 
-    /// The conversation of that name in a project, the newest if several have it.
+    /// The conversation of that name in a project. Several can have come by one, moved or imported.
     pub(crate) fn by_name(
         index: &mut Index<'_>,
         project: &str,
         name: &str,
     ) -> Result<Option<ConversationId>, Error> {
         let names = index.names(project)?;
-        let found = names.into_iter().find(|(known, _)| known == name).map(|(_, id)| id);
-        index.take_error().map_or(Ok(found), |error| Err(error.into()))
+        if let Some(error) = index.take_error() {
+            return Err(error.into());
+        }
+        let found: Vec<ConversationId> =
+            names.into_iter().filter(|(known, _)| known == name).map(|(_, id)| id).collect();
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            many => {
+                let list = listed(index, many);
+                let next = "name it by its id, or rename one (`rejoin name ID NAME`)";
+                Err(Error::usage(format!("{} conversations are called {name:?}; {next}:{list}", many.len())))
+            }
+        }
     }
 
     /// The conversation meant by an id, a unique prefix of one, a name, `@` (the newest here), `@~1`
@@ -62,6 +74,12 @@ impl Rejoin {
         }
         if let Some(id) = Self::by_name(index, project, text)? {
             return Ok(id);
+        }
+        // A short beginning of an id, where no name is meant.
+        match find_by_prefix(self.engine.store(), text)?.as_slice() {
+            [] => {}
+            [one] => return Ok(*one),
+            many => return Err(ambiguous(index, text, many)),
         }
         // An agent's own ids are at least this long; shorter texts would only be found by accident.
         if text.len() >= 16
@@ -94,16 +112,25 @@ impl Rejoin {
     }
 }
 
-fn ambiguous(index: &mut Index<'_>, text: &str, candidates: &[ConversationId]) -> Error {
+/// Candidates, a line each.
+fn listed(index: &mut Index<'_>, candidates: &[ConversationId]) -> String {
     let shown = |id: &ConversationId| {
         let summary = index.summary(*id).ok().flatten();
-        let title = summary.map(|summary| summary.name.unwrap_or(summary.title)).unwrap_or_default();
+        let title = summary.map(|summary| match summary.name {
+            Some(name) => format!("{name}: {}", summary.title),
+            None => summary.title,
+        });
+        let title = title.unwrap_or_default();
         let line: String = title.lines().next().unwrap_or_default().chars().take(60).collect();
         format!("\n  {id}  {line}")
     };
-    let list: String = candidates.iter().take(8).map(shown).collect();
+    candidates.iter().take(8).map(shown).collect()
+}
+
+fn ambiguous(index: &mut Index<'_>, text: &str, candidates: &[ConversationId]) -> Error {
     Error::usage(format!(
-        "{text:?} is the beginning of {} conversations; type more of it:{list}",
-        candidates.len()
+        "{text:?} is the beginning of {} conversations; type more of it:{}",
+        candidates.len(),
+        listed(index, candidates)
     ))
 }

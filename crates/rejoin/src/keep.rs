@@ -1,7 +1,7 @@
 //! Conversations as files: moved with their project, checked, repaired.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rejoin_core::{ConversationId, ConversationInfo, Kind, Scope, System};
 use rejoin_journal::{Noted, Problem, RawRecord, load, load_anew};
@@ -30,7 +30,7 @@ impl Rejoin {
     /// those that did.
     pub fn move_project(&self, from: &Path, to: &Path) -> Result<Vec<ConversationId>, Error> {
         let to = crate::builder::existing_dir(to)?;
-        let from = std::path::absolute(from)
+        let from = former(from)
             .map_err(|error| Error::usage(format!("cannot make out {}: {error}", from.display())))?;
         if from.exists() && from.canonicalize().ok().as_deref() != Some(&to) {
             return Err(Error::usage(format!(
@@ -103,6 +103,15 @@ impl Rejoin {
         let turns = loaded.conversation.tree.turns().len();
         let sound = !torn_end && problems.noted.iter().all(|noted| noted.problem.is_harmless());
         Ok(Checked { id, turns, sound, count: problems.count, problems: problems.noted, repaired })
+    }
+}
+
+/// The real path of a directory that may be gone: of what is left of it, at least.
+fn former(path: &Path) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => Ok(parent.join(name)),
+        _ => Ok(path),
     }
 }
 

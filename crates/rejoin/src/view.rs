@@ -7,6 +7,7 @@ use rejoin_core::{Agent, Conversation, ConversationId, ConversationInfo, Message
 use rejoin_journal::{Problem, load, messages};
 use serde::Serialize;
 
+use crate::find_message::find_message;
 use crate::{Error, Rejoin};
 
 /// What is known of one agent on this machine.
@@ -67,10 +68,12 @@ impl Rejoin {
         rejoin_agents::registry().iter().map(report).collect()
     }
 
-    /// The ids of the conversations of the project a directory is in, or of all, newest first.
+    /// The ids of the conversations of the project a directory is in, newest first; or of all, in no
+    /// order, those included whose journal is empty.
     pub fn ids(&self, dir: Option<&Path>) -> Result<Vec<ConversationId>, Error> {
-        let project = dir.map(|dir| rejoin_engine::project_of(dir).to_string_lossy().into_owned());
-        Ok(self.engine.store().list(project.as_deref())?.into_iter().map(|listed| listed.id).collect())
+        let Some(dir) = dir else { return Ok(self.engine.store().ids()?) };
+        let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
+        Ok(self.engine.store().list(Some(&project))?.into_iter().map(|listed| listed.id).collect())
     }
 
     pub(crate) fn is_running(&self, id: ConversationId) -> bool {
@@ -122,6 +125,13 @@ impl ConversationView<'_> {
     /// The turns on the path to the head, oldest first.
     pub fn path(&self) -> Vec<&Turn> {
         self.conversation.tree.path(self.conversation.tree.head().map(|turn| turn.id)).0
+    }
+
+    /// The turns on the path to the turn of a message, oldest first.
+    pub fn path_to(&self, message: &str) -> Result<Vec<&Turn>, Error> {
+        let message = find_message(&self.conversation, message)?.message;
+        let tree = &self.conversation.tree;
+        Ok(tree.path(tree.turn(message).map(|turn| turn.id)).0)
     }
 
     /// What was said in a turn; long texts are cut at `limit` bytes, visibly.

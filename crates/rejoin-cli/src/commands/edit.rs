@@ -27,8 +27,13 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-/// Refuses to run what is not a prompt.
+/// Refuses to run what is not a prompt, and to overlook what is about running.
 pub(crate) fn check(args: &EditArgs, message: &Message) -> anyhow::Result<()> {
+    if !args.from_here && !args.how.is_empty() {
+        let text =
+            "an edit in place runs nothing: leave out what is about running a turn, or add --from-here";
+        return Err(rejoin::Error::Config(text.into()).into());
+    }
     if args.from_here && message.kind != Kind::User {
         let text = "only a prompt can be run again: name the user's message, or leave --from-here out";
         return Err(rejoin::Error::Config(text.into()).into());

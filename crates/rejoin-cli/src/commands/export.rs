@@ -76,7 +76,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// `rejoin import`
 pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<i32> {
-    let imported = super::open()?.import(&args.file, args.project.as_deref())?;
+    let mut piped = None;
+    if args.file.as_os_str() == "-" {
+        let mut file = tempfile::NamedTempFile::new()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        piped = Some(file);
+    }
+    let file = piped.as_ref().map_or(args.file.as_path(), |file| file.path());
+    let imported = super::open()?.import(file, args.project.as_deref())?;
     let id = imported.id.short();
     let place = style::home_path(&imported.project);
     style::talk(&match imported.taken {

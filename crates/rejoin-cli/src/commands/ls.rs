@@ -1,3 +1,4 @@
+use std::num::NonZeroUsize;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rejoin::{Agent, ConversationId, ListFilter, Listed, State};
@@ -22,7 +23,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         project: super::project_here(args.all_projects)?,
         agent: args.agent.clone().map(Agent::named),
         since: args.since.map(|time| SystemTime::now() - time),
-        limit: args.limit.or(page),
+        limit: args.limit.map(NonZeroUsize::get).or(page),
     })?;
     for warning in &listing.warnings {
         style::loud(&format!("! {warning}"));

@@ -10,8 +10,13 @@ use crate::{ask, exit, style};
 pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let here = super::here()?;
-    let views: Vec<_> =
-        args.conversations.iter().map(|text| rejoin.view(&here, text)).collect::<Result<_, _>>()?;
+    let mut views: Vec<ConversationView<'_>> = Vec::new();
+    for text in &args.conversations {
+        let view = rejoin.view(&here, text)?;
+        if views.iter().all(|known| known.id() != view.id()) {
+            views.push(view);
+        }
+    }
     delete(views, args.yes)
 }
 

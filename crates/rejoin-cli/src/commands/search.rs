@@ -4,7 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use rejoin::{Agent, Hit, Query, SearchFilter, Source};
 use serde_json::json;
 
-use crate::cli::SearchArgs;
+use super::choose::choose;
+use crate::cli::{SearchArgs, ShowArgs};
 use crate::table::in_colour;
 use crate::{exit, style};
 
@@ -23,11 +24,16 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
         &SearchFilter {
             project: super::project_here(args.all_projects)?,
             agent: args.agent.clone().map(Agent::named),
-            limit: Some(args.limit),
+            limit: Some(args.limit.get()),
         },
     )?;
     for warning in &found.warnings {
         style::loud(&format!("! {warning}"));
+    }
+    if args.interactive && !found.hits.is_empty() {
+        let line = |hit: &Hit| paragraph(hit).trim_end().replace("\n    ", "  ");
+        let lines = found.hits.iter().map(|hit| (hit.conversation, line(hit))).collect();
+        return choose(lines, &ShowArgs::default());
     }
     if args.json {
         let hits: Vec<_> = found.hits.iter().map(as_json).collect();
@@ -52,8 +58,8 @@ fn paragraph(hit: &Hit) -> String {
     let mut out = format!("{}  {title}", hit.conversation.short());
     let when = UNIX_EPOCH + Duration::from_millis(hit.time.try_into().unwrap_or(0));
     let _ = write!(out, " · {} · {}", who(hit), style::age(when));
-    if let (Some(number), Some(turn)) = (hit.number, hit.turn) {
-        let _ = write!(out, " · turn {number} ({})", hit.message.unwrap_or(turn).short());
+    if let Some(message) = hit.message.or(hit.turn) {
+        let _ = write!(out, " · {}", message.short());
     }
     format!("{out}\n    {}\n", highlighted(hit))
 }
@@ -92,7 +98,6 @@ fn as_json(hit: &Hit) -> serde_json::Value {
         "title": style::one_line(&hit.summary.title, 200),
         "project": hit.summary.project,
         "turn": hit.turn,
-        "number": hit.number,
         "message": hit.message,
         "agent": hit.agent,
         "source": hit.source,

@@ -26,7 +26,11 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     if args.raw {
         return raw(&view);
     }
-    let path = if args.tree { view.conversation().tree.turns().iter().collect() } else { view.path() };
+    let path = match &args.at {
+        _ if args.tree => view.conversation().tree.turns().iter().collect(),
+        Some(message) => view.path_to(message)?,
+        None => view.path(),
+    };
     let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
         let whole = as_json(&view, &path[first..], MOST)?;

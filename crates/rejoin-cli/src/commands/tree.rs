@@ -24,9 +24,12 @@ pub(super) fn draw(view: &ConversationView<'_>, out: &mut String) -> anyhow::Res
     // Depth first, without recursion: a conversation may be thousands of turns deep.
     let mut stack = below(&children, None, "");
     let mut drawn = HashSet::new();
+    // What hangs on nothing but itself, a circle of parents, is reported elsewhere, and drawn last.
+    let mut left = tree.turns().iter();
     let head = tree.head().map(|turn| turn.id);
-    while let Some((turn, bars)) = stack.pop() {
-        // A circle of parents is reported elsewhere; here it must only end.
+    while let Some((turn, joint, bars)) = stack.pop().or_else(|| {
+        left.find(|turn| !drawn.contains(&turn.id)).map(|turn| (turn, String::new(), String::new()))
+    }) {
         if !drawn.insert(turn.id) {
             continue;
         }
@@ -41,7 +44,7 @@ pub(super) fn draw(view: &ConversationView<'_>, out: &mut String) -> anyhow::Res
         let said = view.messages(turn, 4096)?.first().map(Message::text).unwrap_or_default();
         let _ = writeln!(
             out,
-            "{bars}{mark} {} {agent} · {} · {}{}{here}",
+            "{joint}{mark} {} {agent} · {} · {}{}{here}",
             turn.id.short(),
             style::one_line(&said, 48),
             margin(view, turn),
@@ -55,14 +58,21 @@ pub(super) fn draw(view: &ConversationView<'_>, out: &mut String) -> anyhow::Res
     Ok(())
 }
 
-/// What hangs on a turn, the last to be drawn first.
+/// What hangs on a turn, the last to be drawn first, each with what stands before its own line and
+/// before those below it.
 fn below<'a>(
     children: &HashMap<Option<TurnId>, Vec<&'a Turn>>,
     parent: Option<TurnId>,
     bars: &str,
-) -> Vec<(&'a Turn, String)> {
+) -> Vec<(&'a Turn, String, String)> {
     let siblings = children.get(&parent).map(Vec::as_slice).unwrap_or_default();
     let last = siblings.len().saturating_sub(1);
-    let set_off = |at| if at == last { bars.to_owned() } else { format!("{bars}│ ") };
-    siblings.iter().enumerate().rev().map(|(at, turn)| (*turn, set_off(at))).collect()
+    let set_off = |at, turn| {
+        if at == last {
+            (turn, bars.to_owned(), bars.to_owned())
+        } else {
+            (turn, format!("{bars}├─"), format!("{bars}│ "))
+        }
+    };
+    siblings.iter().enumerate().rev().map(|(at, turn)| set_off(at, *turn)).collect()
 }

@@ -13,9 +13,13 @@ pub struct Redactor {
 
 /// Every shape, the most telling first. Where there is a group, only that is taken out. Nothing
 /// matches a quote or a backslash, so that JSON stays JSON.
-const SHAPES: [(&str, &str); 12] = [
-    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----"),
+const SHAPES: [(&str, &str); 15] = [
+    (
+        "private key",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+    ),
     ("api key", r"\bsk-[A-Za-z0-9_-]{16,}"),
+    ("stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),
     ("github token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
     ("gitlab token", r"\bglpat-[A-Za-z0-9_-]{16,}"),
     ("aws key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
@@ -24,10 +28,12 @@ const SHAPES: [(&str, &str); 12] = [
     ("npm token", r"\bnpm_[A-Za-z0-9]{30,}"),
     ("hugging face token", r"\bhf_[A-Za-z0-9]{30,}"),
     ("json web token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("password in an address", r"://[^/\s:@\x22\x27\\]+:([^@/\s\x22\x27\\]+)@"),
+    ("basic login", r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"),
     ("bearer token", r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})"),
     (
         "password",
-        r"(?i)\b[a-z0-9_-]*(?:api_?key|apikey|access_?key|token|secret|password|passwd)(?:&quot;|&#39;|[\x22\x27\\])*\s*[:=]\s*(?:&quot;|&#39;|[\x22\x27\\])*([A-Za-z0-9._~+/=@$!%*-]{8,})",
+        r"(?i)\b[a-z0-9_-]*(?:api[_-]?key|access[_-]?key|token|secret|password|passwd|passphrase|_pwd)(?:&quot;|&#39;|[\x22\x27\\])*\s*[:=]\s*(?:&quot;|&#39;|[\x22\x27\\])*([A-Za-z0-9._~+/=@$!%*-]{6,})",
     ),
 ];
 
@@ -130,6 +136,12 @@ mod tests {
             ("hugging face token", format!("hf_{long}")),
             ("json web token", format!("eyJhbGciOiJIUzI1NiJ9.{long}.{long}")),
             ("bearer token", format!("authorization bearer {long}")),
+            ("stripe key", format!("sk_live_{long}")),
+            ("password in an address", "postgres://u:p4ssword@db/x".to_owned()),
+            ("basic login", "Authorization: Basic dXNlcjpwYXNzd29yZA==".to_owned()),
+            ("private key", "-----BEGIN PRIVATE KEY-----\\\\nMIIEabc".to_owned()),
+            ("password", "x-api-key: 0123456789abcdef".to_owned()),
+            ("password", "MYSQL_PWD=zork99".to_owned()),
             ("password", "DB_PASSWORD=\"hunter2hunter2\"".to_owned()),
         ] {
             let (out, counts) = redacted(&format!("before {text} after"));

@@ -21,6 +21,24 @@ fn a_sound_journal_and_none_at_all() {
 }
 
 #[test]
+fn an_empty_journal_and_a_circle_are_seen() {
+    let bench = Bench::after_a_turn();
+    bench.next("two MARK-b").done();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    let user = |line: &&str| line.contains("\"type\":\"user\"");
+    let first = text.lines().find(user).unwrap();
+    let second: serde_json::Value = serde_json::from_str(text.lines().rfind(user).unwrap()).unwrap();
+    let turned = first.replace("\"parentUuid\":null", &format!("\"parentUuid\":{}", second["uuid"]));
+    fs::write(&journal, text.replace(first, &turned)).unwrap();
+    let drawn = bench.rejoin(&["show", "--tree"]).done();
+    assert!(drawn.stdout().contains("MARK-a") && drawn.stdout().contains("MARK-b"), "{}", drawn.stdout());
+    bench.rejoin(&["fsck"]).ends(1);
+    fs::write(&journal, "").unwrap();
+    assert!(bench.rejoin(&["fsck", "--all"]).ends(1).stdout().contains("first record is lost"));
+}
+
+#[test]
 fn a_torn_end_is_sealed_and_nothing_else_is_touched() {
     let bench = Bench::after_a_turn();
     append(&bench, b"{\"uuid\":\"1000");

@@ -83,6 +83,9 @@ fn the_same_words_are_no_edit() {
     assert_eq!(bench.records().len(), before);
     bench.next("two MARK-b").done().resumed(&first.session(), 0);
     bench.rejoin(&["edit", "@", "1"]).ends(2).tells(&["-f FILE"]);
+    edit(&bench, "1", " \n").ends(2).tells(&["empty"]);
+    edit(&bench, "1", "x").with(&["--dry-run"]).ends(2).tells(&["--from-here"]);
+    assert_eq!(bench.show()["turns"][0]["revision"], 0);
     edit(&bench, "9", "x").ends(4);
 }
 

@@ -109,7 +109,7 @@ fn a_tree_is_drawn_with_the_way_to_the_head_straight_down() {
     let drawn = bench.rejoin(&["show", "--tree"]).done();
     let lines: Vec<&str> = drawn.stdout().lines().skip(1).map(str::trim_end).collect();
     let shape: Vec<String> =
-        lines.iter().map(|line| line.chars().take_while(|c| "│ ●○".contains(*c)).collect()).collect();
-    assert_eq!(shape, ["● ", "│ ○ ", "│ ○ ", "● "], "{}", drawn.stdout());
+        lines.iter().map(|line| line.chars().take_while(|c| "│├─ ●○".contains(*c)).collect()).collect();
+    assert_eq!(shape, ["● ", "├─○ ", "│ ○ ", "● "], "{}", drawn.stdout());
     assert!(lines[3].ends_with("[idea] ← head"), "{}", drawn.stdout());
 }

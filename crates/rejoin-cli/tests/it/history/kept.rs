@@ -54,13 +54,30 @@ fn a_moved_directory_takes_the_projects_in_it_along() {
 }
 
 #[test]
+fn a_name_that_two_conversations_came_by_is_ambiguous() {
+    let bench = Bench::new();
+    let (one, two) = (bench.outside("one"), bench.outside("two"));
+    bench.first("x").with(&["-s", "release"]).within(&one).done();
+    bench.first("y").with(&["-s", "release"]).within(&two).done();
+    fs::remove_dir(&one).unwrap();
+    bench.rejoin(&["mv", "../one", "."]).within(&two).done();
+    for args in [&["show", "release"][..], &["run", "-s", "release", "z"]] {
+        bench.rejoin(args).within(&two).ends(2).tells(&[
+            "2 conversations are called \"release\"",
+            "  x",
+            "  y",
+        ]);
+    }
+}
+
+#[test]
 fn deleting_is_meant_or_refused() {
     let bench = Bench::after_a_turn();
     bench.rejoin(&["rm", "@"]).ends(2).tells(&["--yes"]);
     assert_eq!(bench.journals().len(), 1);
     bench.rejoin(&["rm", "@", "nonsense", "--yes"]).ends(4);
     assert_eq!(bench.journals().len(), 1, "all are found before the first is deleted");
-    bench.rejoin(&["rm", "@", "--yes"]).done().tells(&["deleted"]);
+    bench.rejoin(&["rm", "@", "@", "--yes"]).done().tells(&["deleted"]);
     assert_eq!(bench.journals().len(), 0);
     bench.next("after it").with(&["-a", "demo"]).done().fresh("first_turn", 0);
 }

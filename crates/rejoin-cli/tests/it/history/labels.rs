@@ -20,6 +20,17 @@ fn a_conversation_is_renamed_and_found_by_its_new_name_only() {
 }
 
 #[test]
+fn naming_and_labelling_do_not_make_a_conversation_the_newest() {
+    let bench = Bench::new();
+    bench.first("old MARK-a").done();
+    let newest = bench.first("new MARK-b").done().conversation();
+    bench.rejoin(&["name", "@~1", "older"]).done();
+    bench.rejoin(&["tag", "@~1", "+x"]).done();
+    assert_eq!(bench.rejoin(&["tag", "@~1"]).done().stdout(), "x\n");
+    assert_eq!(bench.next("on").done().conversation(), newest);
+}
+
+#[test]
 fn labels_are_put_on_taken_off_and_shown() {
     let bench = Bench::after_a_turn();
     assert_eq!(bench.rejoin(&["tag", "@", "+urgent", "+later"]).done().stdout(), "later\nurgent\n");
