@@ -31,12 +31,12 @@ const TABLES: &str = "
         modified INTEGER NOT NULL,
         worded INTEGER NOT NULL,    -- whether all its words are in the full text
         project TEXT,
-        name TEXT,
-        summary TEXT NOT NULL
+        name TEXT
     );
-    CREATE TABLE turns (
+    CREATE TABLE facts (            -- apart from it, so that all journals are looked over quickly
         journal INTEGER PRIMARY KEY,
-        facts TEXT NOT NULL,
+        summary TEXT NOT NULL,
+        turns TEXT NOT NULL,
         places BLOB NOT NULL,       -- per turn, where its records stand
         last_place INTEGER,         -- the last of these records, to tell growth from replacement
         last_hash INTEGER,
@@ -155,7 +155,7 @@ impl Database {
 
     /// The summaries of some journals, by their keys.
     pub(crate) fn summaries(&self, keys: &[i64]) -> Result<Vec<Summary>, Failure> {
-        let mut statement = self.connection.prepare("SELECT summary FROM journal WHERE key = ?")?;
+        let mut statement = self.connection.prepare("SELECT summary FROM facts WHERE journal = ?")?;
         let mut found = Vec::new();
         for key in keys {
             let json: String = statement.query_row([key], |row| row.get(0))?;
@@ -166,19 +166,18 @@ impl Database {
 
     /// The facts of a journal.
     pub(crate) fn facts(&self, key: i64) -> Result<Facts, Failure> {
-        let (summary, facts, places, last): (String, String, Vec<u8>, _) = self.connection.query_row(
-            "SELECT summary, facts, places, last_place, last_hash
-             FROM journal JOIN turns ON journal = key WHERE key = ?",
+        let (summary, turns, places, last): (String, String, Vec<u8>, _) = self.connection.query_row(
+            "SELECT summary, turns, places, last_place, last_hash FROM facts WHERE journal = ?",
             [key],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, fingerprint(row, 3)?)),
         )?;
-        let turns: Vec<TurnFacts> = serde_json::from_str(&facts)?;
+        let turns: Vec<TurnFacts> = serde_json::from_str(&turns)?;
         Ok(Facts { summary: serde_json::from_str(&summary)?, turns, places: unpack(&places)?, last })
     }
 
     /// The last record of a journal that is known.
     pub(crate) fn last(&self, key: i64) -> Result<Option<Fingerprint>, Failure> {
-        let query = "SELECT last_place, last_hash FROM turns WHERE journal = ?";
+        let query = "SELECT last_place, last_hash FROM facts WHERE journal = ?";
         Ok(self.connection.query_row(query, [key], |row| fingerprint(row, 0))?)
     }
 
@@ -186,7 +185,7 @@ impl Database {
     pub(crate) fn worded(&self, key: i64) -> Result<Vec<u64>, Failure> {
         let packed: Vec<u8> =
             self.connection
-                .query_row("SELECT worded FROM turns WHERE journal = ?", [key], |row| row.get(0))?;
+                .query_row("SELECT worded FROM facts WHERE journal = ?", [key], |row| row.get(0))?;
         Ok(unpack(&packed)?.into_iter().next().unwrap_or_default())
     }
 
@@ -218,8 +217,8 @@ impl Database {
         let worded = key.map_or(Ok(Vec::new()), |key| self.worded(key))?;
         let key = key.map_or_else(|| self.next_key("journal"), Ok)?;
         self.connection.execute(
-            "REPLACE INTO journal (key, id, file, bytes, modified, worded, project, name, summary)
-             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)",
+            "REPLACE INTO journal (key, id, file, bytes, modified, worded, project, name)
+             VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
             params![
                 key,
                 id_bytes(standing.id),
@@ -227,15 +226,15 @@ impl Database {
                 standing.bytes.cast_signed(),
                 nanoseconds(standing.modified),
                 facts.summary.project,
-                facts.summary.name,
-                serde_json::to_string(&facts.summary)?
+                facts.summary.name
             ],
         )?;
         self.connection.execute(
-            "REPLACE INTO turns (journal, facts, places, last_place, last_hash, worded)
-             VALUES (?, ?, ?, ?, ?, ?)",
+            "REPLACE INTO facts (journal, summary, turns, places, last_place, last_hash, worded)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
             params![
                 key,
+                serde_json::to_string(&facts.summary)?,
                 serde_json::to_string(&facts.turns)?,
                 pack(&facts.places),
                 facts.last.map(|last| last.place.cast_signed()),
@@ -255,7 +254,7 @@ impl Database {
     pub(crate) fn put_worded(&self, key: i64, worded: Vec<u64>) -> Result<(), Failure> {
         self.connection.execute("UPDATE journal SET worded = 1 WHERE key = ?", [key])?;
         self.connection
-            .execute("UPDATE turns SET worded = ? WHERE journal = ?", params![pack(&[worded]), key])?;
+            .execute("UPDATE facts SET worded = ? WHERE journal = ?", params![pack(&[worded]), key])?;
         Ok(())
     }
 
@@ -283,7 +282,7 @@ impl Database {
     /// Removes all that is known of a journal.
     pub(crate) fn forget(&self, key: i64) -> Result<(), Failure> {
         self.connection.execute("DELETE FROM document WHERE journal = ?", [key])?;
-        self.connection.execute("DELETE FROM turns WHERE journal = ?", [key])?;
+        self.connection.execute("DELETE FROM facts WHERE journal = ?", [key])?;
         self.connection.execute("DELETE FROM journal WHERE key = ?", [key])?;
         Ok(())
     }

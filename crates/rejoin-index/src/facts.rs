@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use rejoin_core::{
-    Agent, Conversation, ConversationId, Decision, MessageId, Scope, Turn, TurnId, TurnState, Usage,
+    Agent, Conversation, ConversationId, Decision, Message, MessageId, Scope, Turn, TurnId, TurnState, Usage,
 };
-use rejoin_journal::{JournalError, Store, load};
+use rejoin_journal::{JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
 
-use crate::texts::prompt;
+use crate::pieces;
 
 /// Longer beginnings are cut: nobody reads them in a list.
 const LONGEST_TITLE: usize = 300;
@@ -127,17 +127,17 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    fn take(store: &dyn Store, id: ConversationId, place: u64) -> Result<Option<Self>, JournalError> {
-        let mut hash = None;
-        store.fetch(id, &[place], &mut |_, raw| {
-            hash = raw.ok().map(|raw| fnv1a(raw.json.as_bytes()));
-        })?;
-        Ok(hash.map(|hash| Fingerprint { place, hash }))
+    fn of(place: u64, json: &str) -> Self {
+        Fingerprint { place, hash: fnv1a(json.as_bytes()) }
     }
 
     /// Whether the record still stands there.
     pub(crate) fn holds(self, store: &dyn Store, id: ConversationId) -> bool {
-        matches!(Self::take(store, id, self.place), Ok(Some(now)) if now == self)
+        let mut holds = false;
+        let fetched = store.fetch(id, &[self.place], &mut |place, raw| {
+            holds = raw.is_ok_and(|raw| Self::of(place, raw.json) == self);
+        });
+        fetched.is_ok() && holds
     }
 }
 
@@ -153,16 +153,7 @@ impl Facts {
     pub(crate) fn read(store: &dyn Store, id: ConversationId) -> Result<Facts, JournalError> {
         let conversation = load(store, id)?.conversation;
         let turns = conversation.tree.turns();
-        let title = match turns.first() {
-            Some(turn) => prompt(store, id, turn)?,
-            None => String::new(),
-        };
-        let branch = match conversation.tree.head() {
-            Some(turn) => branch_of(store, id, turn)?,
-            None => None,
-        };
-        let last = turns.iter().filter_map(|turn| turn.records.iter().max()).max();
-        let last = last.map_or(Ok(None), |place| Fingerprint::take(store, id, *place))?;
+        let Glance { title, branch, last } = Glance::take(store, id, &conversation)?;
         Ok(Facts {
             last,
             summary: summarize(&conversation, title, branch),
@@ -188,17 +179,51 @@ impl Facts {
     }
 }
 
-fn branch_of(store: &dyn Store, id: ConversationId, turn: &Turn) -> Result<Option<String>, JournalError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Branch {
-        git_branch: Option<String>,
+/// What a few records tell that the fold does not keep.
+#[derive(Default)]
+struct Glance {
+    title: String,
+    branch: Option<String>,
+    last: Option<Fingerprint>,
+}
+
+impl Glance {
+    fn take(
+        store: &dyn Store,
+        id: ConversationId,
+        conversation: &Conversation,
+    ) -> Result<Self, JournalError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Branch {
+            git_branch: Option<String>,
+        }
+        let turns = conversation.tree.turns();
+        let beginning = |turn: &Turn| turn.records.first().copied();
+        let first = turns.first().and_then(beginning);
+        let head = conversation.tree.head().and_then(beginning);
+        let last = turns.iter().filter_map(|turn| turn.records.iter().max()).max().copied();
+        let places: Vec<u64> = [first, head, last].into_iter().flatten().collect();
+        let mut glance = Glance::default();
+        store.fetch(id, &places, &mut |place, raw| {
+            let Ok(raw) = raw else { return };
+            if Some(place) == first {
+                glance.title = pieces::text(raw.json);
+            }
+            if Some(place) == head {
+                glance.branch =
+                    serde_json::from_str::<Branch>(raw.json).ok().and_then(|line| line.git_branch);
+            }
+            if Some(place) == last {
+                glance.last = Some(Fingerprint::of(place, raw.json));
+            }
+        })?;
+        if let Some(turn) = turns.first().filter(|turn| turn.revision > 0) {
+            let said = messages(store, id, turn, 4 << 10)?.messages;
+            glance.title = said.first().map(Message::text).unwrap_or_default();
+        }
+        Ok(glance)
     }
-    let mut branch = None;
-    store.fetch(id, turn.records.get(..1).unwrap_or_default(), &mut |_, raw| {
-        branch = raw.ok().and_then(|raw| serde_json::from_str::<Branch>(raw.json).ok()?.git_branch);
-    })?;
-    Ok(branch)
 }
 
 fn summarize(conversation: &Conversation, mut title: String, branch: Option<String>) -> Summary {

@@ -70,10 +70,10 @@ impl<'a> Matcher<'a> {
         let adjacent = here >> self.query.phrases.len() != 0;
         let score = (said, adjacent, here.count_ones());
         if self.best.as_ref().is_none_or(|best| score > best.score) {
+            // All of them side by side, else the one that comes late: it is the rarest, and says most.
             let wanted = |phrase: usize| !adjacent || phrase == self.query.phrases.len();
-            let first =
-                matches.iter().find(|(phrase, _)| wanted(*phrase)).map_or(0, |(_, place)| place.start);
-            let (snippet, marks) = cut_out(text, first, &self.query.phrases);
+            let at = matches.iter().rfind(|(phrase, _)| wanted(*phrase)).map_or(0, |(_, place)| place.start);
+            let (snippet, marks) = cut_out(text, at, &self.query.phrases);
             self.best = Some(Place { score, message, source, snippet, marks });
         }
     }

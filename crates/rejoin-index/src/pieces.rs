@@ -45,6 +45,16 @@ pub(crate) fn read(json: &str) -> Option<Line<Vec<Piece<'_>>>> {
     Some(line.with(|message| message.parts.into_iter().map(Piece::from).collect()))
 }
 
+/// What is said in a line.
+pub(crate) fn text(json: &str) -> String {
+    let pieces = read(json).and_then(|line| line.message).unwrap_or_default();
+    let texts = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Text { text, thought: false } => Some(text),
+        _ => None,
+    });
+    texts.collect()
+}
+
 impl<M> Line<M> {
     fn with<N>(self, convert: impl FnOnce(M) -> N) -> Line<N> {
         let Line { uuid, kind, replaces, message } = self;

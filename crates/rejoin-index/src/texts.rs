@@ -133,18 +133,3 @@ fn hand_out(spoken: &mut Vec<Message>, each: &mut dyn FnMut(Text<'_>)) {
         }
     }
 }
-
-/// What the user said at the beginning of a turn.
-pub(crate) fn prompt(store: &dyn Store, id: ConversationId, turn: &Turn) -> Result<String, JournalError> {
-    let mut first = turn.clone();
-    if turn.revision == 0 {
-        first.records.truncate(1);
-    }
-    let mut found = String::new();
-    texts(store, id, &first, &mut |text| {
-        if text.source == Source::User {
-            found.push_str(text.content);
-        }
-    })?;
-    Ok(found)
-}

@@ -25,8 +25,8 @@ pub struct FileStore {
     projects: PathBuf,
     /// Where to keep what makes reading faster.
     folds: PathBuf,
-    /// Where journals were found: an id alone does not name a directory.
-    known: Arc<Mutex<HashMap<ConversationId, PathBuf>>>,
+    /// The directories journals were found in: an id alone does not name one.
+    known: Arc<Mutex<HashMap<ConversationId, Arc<Path>>>>,
 }
 
 impl FileStore {
@@ -37,33 +37,54 @@ impl FileStore {
 
     /// The file of a conversation.
     pub fn path(&self, id: ConversationId) -> Result<PathBuf, JournalError> {
-        let known = self.known().get(&id).cloned();
+        let known = self.known().get(&id).map(|directory| directory.join(file_name(id)));
         if let Some(path) = known.filter(|path| path.is_file()) {
             return Ok(path);
         }
-        let mut found: Option<PathBuf> = None;
+        let mut found: Option<(Arc<Path>, PathBuf)> = None;
         for directory in self.directories()? {
             let path = directory.join(file_name(id));
             if path.is_file() {
-                if let Some(one) = found {
+                if let Some((_, one)) = found {
                     return Err(JournalError::Twice { id, one, other: path });
                 }
-                found = Some(path);
+                found = Some((directory, path));
             }
         }
-        let Some(path) = found else {
+        let Some((directory, path)) = found else {
             return Err(JournalError::NotFound { id, place: self.projects.display().to_string() });
         };
-        self.known().insert(id, path.clone());
+        self.known().insert(id, directory);
         Ok(path)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<ConversationId, PathBuf>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<ConversationId, Arc<Path>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn directories(&self) -> Result<Vec<PathBuf>, JournalError> {
-        Ok(entries_of(&self.projects)?.iter().map(DirEntry::path).filter(|path| path.is_dir()).collect())
+    fn directory(&self, project: &str) -> Arc<Path> {
+        self.projects.join(project_name(project)).into()
+    }
+
+    /// Remembers where all journals are; those that are there twice are looked for when they are
+    /// wanted, and then complained about.
+    fn remember(&self, all: &[(Standing, &Arc<Path>)]) {
+        let mut known = HashMap::with_capacity(all.len());
+        let mut twice = Vec::new();
+        for (standing, directory) in all {
+            if known.insert(standing.id, Arc::clone(directory)).is_some() {
+                twice.push(standing.id);
+            }
+        }
+        for id in twice {
+            known.remove(&id);
+        }
+        *self.known() = known;
+    }
+
+    fn directories(&self) -> Result<Vec<Arc<Path>>, JournalError> {
+        let entries = entries_of(&self.projects)?;
+        Ok(entries.iter().map(DirEntry::path).filter(|path| path.is_dir()).map(Arc::from).collect())
     }
 
     fn open(&self, id: ConversationId) -> Result<(File, PathBuf), JournalError> {
@@ -92,7 +113,7 @@ impl Store for FileStore {
             },
         )?;
         private::sync_dir(&directory)?;
-        self.known().insert(id, path);
+        self.known().insert(id, directory.into());
         Ok(())
     }
 
@@ -185,7 +206,7 @@ impl Store for FileStore {
         let to = directory.join(file_name(id));
         fs::rename(&path, &to).map_err(JournalError::io("move", &path))?;
         private::sync_dir(&directory)?;
-        self.known().insert(id, to);
+        self.known().insert(id, directory.into());
         Ok(())
     }
 
@@ -223,20 +244,32 @@ impl Store for FileStore {
 
     fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
         let directories = match project {
-            Some(project) => vec![self.projects.join(project_name(project))],
+            Some(project) => vec![self.directory(project)],
             None => self.directories()?,
         };
-        let mut all = Vec::new();
-        for directory in directories {
-            standings(&directory, &mut all)?;
+        let mut entries = Vec::new();
+        for directory in &directories {
+            match fs::read_dir(directory) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => {
+                    let read = read.and_then(Iterator::collect::<io::Result<Vec<_>>>);
+                    let read = read.map_err(JournalError::io("read the directory", directory))?;
+                    entries.extend(read.into_iter().map(|entry| (entry, directory)));
+                }
+            }
         }
+        let found = standings(&entries);
+        if project.is_none() {
+            self.remember(&found);
+        }
+        let mut all: Vec<Standing> = found.into_iter().map(|(standing, _)| standing).collect();
         all.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
         Ok(all)
     }
 
     fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
         let directories = match project {
-            Some(project) => vec![self.projects.join(project_name(project))],
+            Some(project) => vec![self.directory(project)],
             None => self.directories()?,
         };
         let mut list = Vec::new();
@@ -293,21 +326,24 @@ fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalE
     Ok(Some(Listed { id, info, modified, bytes: metadata.len() }))
 }
 
-/// Adds how the journals in a directory stand. Lists of tens of thousands are looked at by two at once.
-fn standings(directory: &Path, all: &mut Vec<Standing>) -> Result<(), JournalError> {
-    let entries = match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+/// How journals stand. Where there are thousands, several threads look at them at once.
+fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Arc<Path>)> {
+    const MANY: usize = 500;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = entries.len().div_ceil(threads).max(MANY);
+    let (mine, others) = entries.split_at(share.min(entries.len()));
+    let stand = |entries: &[(DirEntry, &'a Arc<Path>)]| {
+        let standings = entries.iter().filter_map(|(entry, place)| Some((standing(entry)?, *place)));
+        standings.collect::<Vec<_>>()
     };
-    let entries = entries.map_err(JournalError::io("read the directory", directory))?;
-    let (one, other) = entries.split_at(if entries.len() > 1000 { entries.len() / 2 } else { 0 });
-    let stand = |entries: &[DirEntry]| entries.iter().filter_map(standing).collect::<Vec<_>>();
     std::thread::scope(|scope| {
-        let helper = (!one.is_empty()).then(|| scope.spawn(|| stand(one)));
-        all.extend(stand(other));
-        all.extend(helper.and_then(|helper| helper.join().ok()).unwrap_or_default());
-    });
-    Ok(())
+        let others: Vec<_> = others.chunks(share).map(|share| scope.spawn(move || stand(share))).collect();
+        let mut all = stand(mine);
+        for other in others {
+            all.extend(other.join().unwrap_or_default());
+        }
+        all
+    })
 }
 
 /// `None` for what is no journal, is gone, or was only reserved.

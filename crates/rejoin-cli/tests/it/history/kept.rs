@@ -64,8 +64,8 @@ fn a_name_that_two_conversations_came_by_is_ambiguous() {
     for args in [&["show", "release"][..], &["run", "-s", "release", "z"]] {
         bench.rejoin(args).within(&two).ends(2).tells(&[
             "2 conversations are called \"release\"",
-            "  x",
-            "  y",
+            "release: x",
+            "release: y",
         ]);
     }
 }
