@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
-use rejoin_engine::{AgentSetup, Engine, Helper, TurnError};
+use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
 
 use crate::config::Resume;
 use crate::{Agent, Config, Error, TurnBuilder};
@@ -36,6 +36,11 @@ impl Rejoin {
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, dir.as_ref().to_path_buf())
+    }
+
+    /// Runs a shell command below the supervisor: it ends when we do.
+    pub fn run_command(&self, command: &ShellCommand, cancel: &CancelWatch) -> Result<CommandOutcome, Error> {
+        Ok(self.engine.run_command(command, cancel)?)
     }
 
     pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {
