@@ -8,8 +8,6 @@ use std::time::Duration;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::duration;
-
 /// Coding agents that remember.
 ///
 /// Runs Claude Code, Codex and others one turn at a time and keeps one history of its own. Every
@@ -85,6 +83,9 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Check journals for damage, and repair what appending can repair
     Fsck(FsckArgs),
+    /// Steps that hand their memory on, from a YAML file (docs/flows.md)
+    #[command(subcommand)]
+    Flow(FlowCommand),
     /// Print what a shell needs to complete commands, conversations and agents
     Completions(CompletionsArgs),
     /// Print the manual page, or write all of them into a directory
@@ -196,11 +197,11 @@ pub(crate) struct HowArgs {
     pub(crate) session_dir: Option<OsString>,
 
     /// Stop the turn after this long (90, 90s, 5m, 2h)
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
     /// Stop after this much silence while no tool runs; 0 means never [default: 15m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) idle_timeout: Option<Duration>,
 
     /// Replace the agent's system prompt for this turn
@@ -212,7 +213,7 @@ pub(crate) struct HowArgs {
     pub(crate) append_system_prompt: Option<String>,
 
     /// Wait while the conversation is in use (for ever, or this long: --wait=5m)
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "8760h", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "8760h", value_parser = rejoin::parse_duration)]
     pub(crate) wait: Option<Duration>,
 
     /// Arguments for the agent itself, after `--`; those about permissions and sessions are refused
@@ -264,7 +265,7 @@ pub(crate) struct LsArgs {
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// Only those written in the last while (90m, 36h, 3d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) since: Option<Duration>,
     /// At most so many [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]
@@ -396,7 +397,7 @@ pub(crate) struct RmArgs {
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct PruneArgs {
     /// Those last written before (90d, 12w, 6h)
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) older_than: Duration,
     /// Keep those that have a name
     #[arg(long)]
@@ -484,6 +485,98 @@ pub(crate) struct FsckArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Subcommand)]
+pub(crate) enum FlowCommand {
+    /// Run a flow
+    Run(FlowRunArgs),
+    /// Check a flow file; every problem is told with its place
+    Validate(FlowFileArgs),
+    /// Print a flow as a Mermaid chart
+    Graph(FlowFileArgs),
+    /// Print the JSON schema of flow files, for editors
+    Schema,
+    /// List the runs, newest first
+    Ls(FlowLsArgs),
+    /// Show what the steps of a run came to
+    Show(FlowShowArgs),
+    /// Go on with a run where it was cut; what is done is not run again
+    Resume(FlowResumeArgs),
+    /// Stop a run that is going on in another process
+    Cancel(FlowCancelArgs),
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin flow run review.flow.yaml -i area=src
+  rejoin flow run review.flow.yaml -i area=src --step fix      that step and what it waits for
+  rejoin flow run review.flow.yaml -i area=src --dry-run       the steps in their order")]
+pub(crate) struct FlowRunArgs {
+    /// The flow
+    pub(crate) file: PathBuf,
+    /// Give an input of the flow (repeatable)
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) input: Vec<(String, String)>,
+    /// Only this step and what it waits for
+    #[arg(long, value_name = "STEP", conflicts_with = "from")]
+    pub(crate) step: Option<String>,
+    /// Only this step and those after it
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<String>,
+    /// Show the steps in their order and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How the outcome is printed: the last step's output, the whole run, or every record and event
+    #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowFileArgs {
+    /// The flow
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowLsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowShowArgs {
+    /// Id or its beginning, @ (the newest)
+    #[arg(default_value = "@", hide_default_value = true)]
+    pub(crate) run: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowResumeArgs {
+    /// Id or its beginning, @ (the newest)
+    pub(crate) run: String,
+    /// Run this step and those after it anew, whatever they came to
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<String>,
+    /// How the outcome is printed: the last step's output, the whole run, or every record and event
+    #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowCancelArgs {
+    /// Id or its beginning, @ (the newest)
+    pub(crate) run: String,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -542,7 +635,7 @@ Examples:
   rejoin stats --all-projects --by agent --json")]
 pub(crate) struct StatsArgs {
     /// Only turns begun in the last while (36h, 3d, 2w)
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) since: Option<Duration>,
     /// Count by this, too
     #[arg(long, value_enum)]

@@ -29,7 +29,9 @@ pub(crate) fn code(code: i32) -> ExitCode {
 
 /// The code of an error.
 pub(crate) fn of(error: &anyhow::Error) -> i32 {
-    error.downcast_ref::<rejoin::Error>().map_or(INTERNAL, rejoin::Error::exit_code)
+    let of_turn = error.downcast_ref::<rejoin::Error>().map(rejoin::Error::exit_code);
+    let of_flow = || error.downcast_ref::<rejoin_flow::FlowError>().map(rejoin_flow::FlowError::exit_code);
+    of_turn.or_else(of_flow).unwrap_or(INTERNAL)
 }
 
 /// The code of a turn that ran.

@@ -7,7 +7,6 @@ mod commands;
 mod complete;
 mod demo;
 mod dry_run;
-mod duration;
 mod exit;
 mod markdown;
 mod output;

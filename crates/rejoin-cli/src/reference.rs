@@ -32,13 +32,14 @@ fn document() -> String {
         let _ = write!(out, "\n```text\n{after}\n```\n");
     }
     for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
-        section(command, &mut out);
+        section("rejoin", command, &mut out);
     }
     out
 }
 
-fn section(command: &Command, out: &mut String) {
-    let _ = write!(out, "\n## rejoin {}\n\n", command.get_name());
+fn section(above: &str, command: &Command, out: &mut String) {
+    let name = format!("{above} {}", command.get_name());
+    let _ = write!(out, "\n## {name}\n\n");
     if let Some(about) = command.get_long_about().or_else(|| command.get_about()) {
         let _ = writeln!(out, "{about}\n");
     }
@@ -50,14 +51,17 @@ fn section(command: &Command, out: &mut String) {
         out.push_str("\n| | |\n|---|---|\n");
     }
     for arg in arguments {
-        let _ = writeln!(out, "| {} | {} |", name(arg), words(arg));
+        let _ = writeln!(out, "| {} | {} |", flags(arg), words(arg));
     }
     if let Some(after) = command.get_after_help() {
         let _ = write!(out, "\n```text\n{after}\n```\n");
     }
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        section(&name, command, out);
+    }
 }
 
-fn name(arg: &Arg) -> String {
+fn flags(arg: &Arg) -> String {
     let value = arg
         .get_value_names()
         .map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));

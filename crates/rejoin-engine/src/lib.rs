@@ -9,6 +9,7 @@ compile_error!("rejoin's engine needs a Unix-like system so far");
 mod answers;
 mod attach;
 mod cancel;
+mod command;
 mod desk;
 mod engine;
 mod error;
@@ -39,6 +40,7 @@ mod why;
 
 pub use attach::read_attachments;
 pub use cancel::{CancelWatch, Canceller};
+pub use command::{CommandEnd, CommandOutcome, ShellCommand};
 pub use engine::Engine;
 pub use error::TurnError;
 pub use git::project_of;

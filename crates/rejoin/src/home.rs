@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
-use rejoin_engine::{AgentSetup, Engine, Helper, TurnError};
+use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
 use rejoin_index::{Index, Progress};
 
 use crate::config::Resume;
@@ -60,6 +60,11 @@ impl Rejoin {
     /// The index for looking something up without a trace.
     pub(crate) fn index_untouched(&self) -> Index<'_> {
         Index::open_untouched(self.engine.store(), &self.engine.cache())
+    }
+
+    /// Runs a shell command below the supervisor: it ends when we do.
+    pub fn run_command(&self, command: &ShellCommand, cancel: &CancelWatch) -> Result<CommandOutcome, Error> {
+        Ok(self.engine.run_command(command, cancel)?)
     }
 
     pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {

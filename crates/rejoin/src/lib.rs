@@ -30,6 +30,7 @@ mod builder;
 mod change;
 mod config;
 mod doctor;
+mod duration;
 mod error;
 mod export;
 mod find;
@@ -46,6 +47,7 @@ pub use builder::TurnBuilder;
 pub use change::{Moved, Rewind};
 pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
 pub use doctor::{Check, Checkup, Finding};
+pub use duration::parse_duration;
 pub use error::Error;
 pub use export::{Format, Imported, Redactor, Taken};
 pub use home::Rejoin;
@@ -61,7 +63,8 @@ pub use rejoin_core::{
 };
 pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
-    Canceller, Check as GuardCheck, DryRun, Helper, SUPERVISE, TurnOutcome, Why, supervisor_main,
+    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, SUPERVISE,
+    ShellCommand, TurnOutcome, Why, supervisor_main,
 };
 pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
 pub use search::{Found, SearchFilter};

@@ -5,6 +5,7 @@ mod choose;
 mod doctor;
 pub(crate) mod edit;
 mod export;
+mod flow;
 mod fsck;
 pub(crate) mod head;
 pub(crate) mod label;
@@ -45,6 +46,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Export(args) => export::export(&args),
         Command::Import(args) => export::import(&args),
         Command::Fsck(args) => fsck::fsck(&args),
+        Command::Flow(command) => flow::flow(command),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
         Command::Search(args) => search::search(&args),

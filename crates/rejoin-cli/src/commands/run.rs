@@ -50,7 +50,7 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &HowArgs) -> anyhow::Result<
 }
 
 /// Whether our caller wants a signal ignored, where the system can tell (Linux).
-fn is_ignored(signal: i32) -> bool {
+pub(super) fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

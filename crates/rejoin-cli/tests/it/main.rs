@@ -9,6 +9,7 @@
 
 mod commands;
 mod failures;
+mod flows;
 mod history;
 mod real;
 mod support;

@@ -5,15 +5,19 @@ use crate::support::Bench;
 /// One snapshot per command: help cannot rot unseen.
 #[test]
 fn help_of_every_command() {
-    let bench = Bench::new();
-    let said = bench.rejoin(&["--help"]).done();
-    insta::assert_snapshot!("help_of_rejoin", said.stdout());
+    help_of(&Bench::new(), &[]);
+}
+
+/// The help of a command, and of those below it.
+fn help_of(bench: &Bench, command: &[&str]) {
+    let said = bench.rejoin(command).with(&["--help"]).done();
+    let name = if command.is_empty() { "rejoin".to_owned() } else { command.join("_") };
+    insta::assert_snapshot!(format!("help_of_{name}"), said.stdout());
+    assert_eq!(said.stderr(), "");
     let listed = said.stdout().lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.take_while(|line| !line.is_empty());
-    for command in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
-        let said = bench.rejoin(&[command, "--help"]).done();
-        insta::assert_snapshot!(format!("help_of_{command}"), said.stdout());
-        assert_eq!(said.stderr(), "");
+    for below in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        help_of(bench, &[command, &[below]].concat());
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 /// Reads `90`, `90s`, `5m`, `2h`, `3d`, `2w`, `250ms`.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| wrong(text))?;
     match &text[digits.len()..] {

@@ -1,0 +1,102 @@
+use std::fmt::Write as _;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+
+use rejoin_flow::{Kind, Options, Prepared, Run, Source, Stop};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::progress::Progress;
+use crate::cli::{FlowResumeArgs, FlowRunArgs, Output};
+use crate::commands::{here, open, print};
+use crate::{exit, style};
+
+/// `rejoin flow run`
+pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
+    let flow = Source::open(&args.file)?;
+    let rejoin = open()?;
+    let options = Options {
+        inputs: args.input.clone(),
+        step: args.step.clone(),
+        from: args.from.clone(),
+        dir: here()?,
+    };
+    let prepared = Prepared::new(&rejoin, flow, &options)?;
+    if args.dry_run {
+        return dry_run(&prepared);
+    }
+    carry_out(prepared, args.output)
+}
+
+/// `rejoin flow resume`
+pub(super) fn resume(args: &FlowResumeArgs) -> anyhow::Result<i32> {
+    let rejoin = open()?;
+    carry_out(Prepared::again(&rejoin, &args.run, args.from.as_deref())?, args.output)
+}
+
+fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
+    let stop = Stop::default();
+    stop_on_signals(&stop)?;
+    let progress = Progress::new(output, &prepared.flow().name, prepared.id());
+    let run = prepared.carry_out(&stop, &|notice| progress.show(notice))?;
+    match output {
+        Output::Text => print(&last_output(&run))?,
+        Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
+        Output::StreamJson => {}
+    }
+    Ok(progress.code())
+}
+
+/// What the last step came to, for the next program in a pipe.
+fn last_output(run: &Run) -> String {
+    let last = run.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
+    last.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
+}
+
+fn dry_run(prepared: &Prepared<'_>) -> anyhow::Result<i32> {
+    let mut out = String::new();
+    for name in prepared.plan() {
+        let Some(step) = prepared.flow().step(name) else { continue };
+        let _ = writeln!(out, "{name:<20}  {}", what(&step.kind));
+        for inner in step.inner() {
+            let _ = writeln!(out, "  {:<18}  {}", inner.name, what(&inner.kind));
+        }
+    }
+    print(&out)?;
+    style::talk("nothing was run");
+    Ok(exit::DONE)
+}
+
+fn what(kind: &Kind) -> String {
+    match kind {
+        Kind::Agent(step) => {
+            let who = step.agent.as_ref().map_or("agent", |agent| agent.text.as_str());
+            let from = step.continue_from.as_ref().map(|from| format!(", goes on from {}", from.text));
+            format!("{who}{}: {}", from.unwrap_or_default(), style::one_line(&step.prompt.text, 60))
+        }
+        Kind::Command(step) => format!("run: {}", style::one_line(&step.command.text, 60)),
+        Kind::Parallel(group) => {
+            format!("{} at once", style::plural(group.steps.len().min(group.max_concurrent), "step"))
+        }
+        Kind::ForEach(each) => format!("for each item: {}", what(&each.step.kind)),
+    }
+}
+
+/// Ctrl-C and the like stop the running steps; a second one ends them at once.
+fn stop_on_signals(stop: &Stop) -> std::io::Result<()> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if signal == SIGHUP && crate::commands::run::is_ignored(signal) {
+            continue;
+        }
+        signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;
+    }
+    let stop = stop.clone();
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        // Our own end stays open, or the signals would find nobody.
+        let _theirs = theirs;
+        while ours.read(&mut [0]).is_ok_and(|count| count > 0) {
+            stop.request();
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,25 @@
+use rejoin_flow::Source;
+
+use crate::cli::FlowFileArgs;
+use crate::commands::print;
+use crate::{exit, style};
+
+/// `rejoin flow validate`
+pub(super) fn validate(args: &FlowFileArgs) -> anyhow::Result<i32> {
+    let (_, flow) = Source::open(&args.file)?;
+    style::talk(&format!("✓ {}: {}", flow.name, style::plural(flow.all_steps().len(), "step")));
+    Ok(exit::DONE)
+}
+
+/// `rejoin flow graph`
+pub(super) fn graph(args: &FlowFileArgs) -> anyhow::Result<i32> {
+    let (_, flow) = Source::open(&args.file)?;
+    print(&flow.mermaid())?;
+    Ok(exit::DONE)
+}
+
+/// `rejoin flow schema`
+pub(super) fn schema() -> anyhow::Result<i32> {
+    print(&(serde_json::to_string_pretty(&rejoin_flow::schema())? + "\n"))?;
+    Ok(exit::DONE)
+}

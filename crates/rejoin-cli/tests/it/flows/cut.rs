@@ -1,0 +1,124 @@
+//! Runs that are killed or stopped, and go on.
+
+use std::fs;
+
+use super::{marks, states, step};
+use crate::support::{Bench, eventually};
+
+const THREE: &str = "
+steps:
+  one: { agent: demo, prompt: first MARK-a }
+  shell: { run: 'echo x >> shell; test -e go || sleep 300' }
+  two: { continue_from: one, prompt: 'second MARK-b TOOL-RUN [echo x >> agent; test -e go || sleep 300]' }
+  three: { continue_from: two, prompt: third MARK-c }
+";
+
+/// Kills a run in the middle of a step, and goes on with it.
+#[track_caller]
+fn killed_at(sign: &str) -> Bench {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", THREE);
+    if sign == "agent" {
+        bench.file("go", "");
+        bench.file(
+            "test.flow.yaml",
+            THREE.replace("[echo x >> agent; test -e go", "[echo x >> agent; test -e go2"),
+        );
+    }
+    let run = bench.rejoin(&["flow", "run", "test.flow.yaml"]).start();
+    let sign = bench.project().join(sign);
+    eventually("the step", || sign.exists().then_some(()));
+    run.kill();
+    assert_eq!(bench.rejoin(&["flow", "ls", "--json"]).done().json()[0]["standing"], "interrupted");
+    fs::remove_file(bench.project().join("test.flow.yaml")).unwrap();
+    bench.file("go", "");
+    bench.file("go2", "");
+    bench
+}
+
+#[test]
+fn a_run_killed_in_a_command_goes_on_with_it() {
+    let bench = killed_at("shell");
+    bench.comes_to_rest();
+    let said = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done();
+    assert_eq!(states(&said), ["one done", "shell done", "two done", "three done"]);
+    let run = said.json();
+    assert_eq!(step(&run, "three")["receipt"]["plan"]["decision"], "resume");
+    assert_eq!(marks(&step(&run, "three")), "MARK-a,MARK-b,MARK-c");
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 3, "what was done is not run again");
+}
+
+#[test]
+fn a_run_killed_in_a_turn_takes_that_turn_up_again() {
+    let bench = killed_at("agent");
+    let said = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done();
+    let run = said.json();
+    assert_eq!(marks(&step(&run, "three")), "MARK-a,MARK-b,MARK-c");
+    let (one, three) = (step(&run, "one"), step(&run, "three"));
+    assert_eq!(three["receipt"]["conversation"], one["receipt"]["conversation"]);
+    assert_eq!(three["receipt"]["session"], one["receipt"]["session"], "the same session all along");
+    assert_eq!(fs::read_to_string(bench.project().join("shell")).unwrap(), "x\n", "not run again");
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 4, "the cut turn, and it again");
+    bench.rejoin(&["flow", "resume", "@"]).done();
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 4, "nothing is left to do");
+}
+
+#[test]
+fn a_turn_that_ended_before_the_kill_is_not_paid_for_twice() {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", THREE);
+    bench.file("go", "");
+    bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
+    let dir = fs::read_dir(bench.home().join("flows")).unwrap();
+    let log = dir.map(|entry| entry.unwrap().path()).next().unwrap();
+    let text = fs::read_to_string(&log).unwrap();
+    let end = text.find("{\"type\":\"step_ended\",\"step\":\"three\"").unwrap();
+    // As if the power had gone in the middle of that line.
+    fs::write(&log, &text[..end + 30]).unwrap();
+    let run = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done().json();
+    assert_eq!(marks(&step(&run, "three")), "MARK-a,MARK-b,MARK-c");
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn ctrl_c_stops_the_step_and_the_run_can_go_on() {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", THREE);
+    let run = bench.rejoin(&["flow", "run", "test.flow.yaml"]).start();
+    let sign = bench.project().join("shell");
+    eventually("the step", || sign.exists().then_some(()));
+    run.interrupt();
+    run.ends(130).tells(&["■ shell · cancelled", "go on with `rejoin flow resume "]);
+    bench.comes_to_rest();
+    assert_eq!(bench.rejoin(&["flow", "show", "--json"]).done().json()["standing"], "cancelled");
+    bench.file("go", "");
+    bench.rejoin(&["flow", "resume", "@"]).done();
+}
+
+#[test]
+fn another_process_can_stop_a_run_and_none_can_join_it() {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", "steps: { one: { agent: demo, prompt: HANG } }");
+    let mut run = bench.rejoin(&["flow", "run", "test.flow.yaml", "-o", "stream-json"]).start();
+    run.hears("event");
+    assert_eq!(bench.rejoin(&["flow", "ls", "--json"]).done().json()[0]["standing"], "running");
+    bench.rejoin(&["flow", "resume", "@"]).ends(6).tells(&["in use"]);
+    bench.rejoin(&["flow", "cancel", "@"]).done();
+    let said = run.ends(130);
+    assert_eq!(said.result()["state"], "cancelled");
+    bench.rejoin(&["flow", "cancel", "@"]).ends(4).tells(&["nothing to stop"]);
+}
+
+#[test]
+fn a_run_can_begin_anew_from_a_step_on() {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", THREE);
+    bench.file("go", "");
+    bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
+    let said = bench.rejoin(&["flow", "resume", "@", "--from", "two", "-o", "json"]).done();
+    assert_eq!(states(&said), ["one done", "shell done", "two done", "three done"]);
+    assert_eq!(marks(&step(&said.json(), "three")), "MARK-a,MARK-b,MARK-c");
+    assert_eq!(fs::read_to_string(bench.project().join("shell")).unwrap(), "x\n");
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 3);
+    assert_eq!(bench.conversations()[0]["turns"], 5, "two branches on one turn");
+}

@@ -1,0 +1,264 @@
+//! One shell command below the supervisor: it ends with us, and its output is kept within bounds.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFlags;
+
+use crate::cancel::CancelWatch;
+use crate::poll::{Source, read_some, wait_for};
+use crate::supervisor::{Command, LaunchSpec, Report, Supervised};
+use crate::{Engine, Limits, TurnError};
+
+/// A command for `sh -c`.
+#[derive(Clone, Debug)]
+pub struct ShellCommand {
+    /// The command.
+    pub command: String,
+    /// Where it runs.
+    pub dir: PathBuf,
+    /// Variables added to ours.
+    pub env: BTreeMap<String, String>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+}
+
+/// What became of a command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandOutcome {
+    /// How it ended.
+    pub end: CommandEnd,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
+}
+
+/// How a command ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CommandEnd {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Killed(Option<i32>),
+    /// Its time ran out.
+    Timeout,
+    /// The user stopped it.
+    Cancelled,
+    /// It could not be started.
+    NotStarted(String),
+}
+
+/// Of longer outputs the beginning and the end are kept, so much of each.
+const KEPT: usize = 512 << 10;
+/// How long output is read on after the command ended, while something else keeps it open.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// The beginning and the end of a stream.
+#[derive(Default)]
+struct Kept {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    left_out: usize,
+}
+
+impl Kept {
+    fn feed(&mut self, bytes: &[u8]) {
+        let (first, rest) = bytes.split_at(bytes.len().min(KEPT - self.head.len()));
+        self.head.extend_from_slice(first);
+        self.tail.extend_from_slice(rest);
+        if self.tail.len() > 2 * KEPT {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let cut = self.tail.len().saturating_sub(KEPT);
+        self.tail.drain(..cut);
+        self.left_out += cut;
+    }
+
+    fn text(mut self) -> String {
+        self.cut();
+        if self.left_out > 0 {
+            let mark = format!("\n[… {} bytes left out …]\n", self.left_out);
+            self.head.extend_from_slice(mark.as_bytes());
+        }
+        self.head.extend_from_slice(&self.tail);
+        String::from_utf8_lossy(&self.head).into_owned()
+    }
+}
+
+/// A command on its way.
+struct Running {
+    child: Supervised,
+    reports: Vec<u8>,
+    ended: Option<(Instant, CommandEnd)>,
+    /// Why it is being stopped, since when the last request waits, and how many there were.
+    stopping: Option<(CommandEnd, Instant, usize)>,
+}
+
+impl Engine {
+    /// Runs a shell command to its end. Background processes it left live on after a good end only.
+    pub fn run_command(
+        &self,
+        command: &ShellCommand,
+        cancel: &CancelWatch,
+    ) -> Result<CommandOutcome, TurnError> {
+        let launch = LaunchSpec {
+            argv: vec!["sh".into(), "-c".into(), command.command.clone().into()],
+            env: command.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
+            remove_env: Vec::new(),
+            dir: &command.dir,
+            locks: Vec::new(),
+        };
+        let mut child = Supervised::start(&self.helper, launch)
+            .map_err(TurnError::system("cannot start the supervisor of the command"))?;
+        child.stdin = None;
+        let running = Running { child, reports: Vec::new(), ended: None, stopping: None };
+        running.watch(command, cancel).map_err(TurnError::system("cannot watch the command"))
+    }
+}
+
+impl Running {
+    fn watch(mut self, command: &ShellCommand, cancel: &CancelWatch) -> std::io::Result<CommandOutcome> {
+        rustix::io::ioctl_fionbio(&self.child.stdout, true)?;
+        rustix::io::ioctl_fionbio(&self.child.stderr, true)?;
+        self.child.control.set_nonblocking(true)?;
+        let started = Instant::now();
+        let mut quiet_since = started;
+        let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+        let (mut stdout_open, mut stderr_open, mut control_open) = (true, true, true);
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            if let Some((at, _)) = &self.ended
+                && ((!stdout_open && !stderr_open) || quiet_since.max(*at).elapsed() >= DRAIN)
+            {
+                break;
+            }
+            self.watch_the_clock(started, command.timeout);
+            let mut fds = vec![(Source::Cancel, cancel.as_fd(), PollFlags::IN)];
+            if stdout_open {
+                fds.push((Source::Stdout, self.child.stdout.as_fd(), PollFlags::IN));
+            }
+            if stderr_open {
+                fds.push((Source::Stderr, self.child.stderr.as_fd(), PollFlags::IN));
+            }
+            if control_open {
+                fds.push((Source::Control, self.child.control.as_fd(), PollFlags::IN));
+            }
+            for source in wait_for(&fds, self.patience(started, command.timeout))? {
+                match source {
+                    Source::Stdout | Source::Stderr => {
+                        quiet_since = Instant::now();
+                        let (fd, kept, open) = match source {
+                            Source::Stdout => (&self.child.stdout, &mut stdout, &mut stdout_open),
+                            _ => (&self.child.stderr, &mut stderr, &mut stderr_open),
+                        };
+                        if let Some(bytes) = read_some(fd, &mut buffer) {
+                            kept.feed(bytes);
+                            *open = !bytes.is_empty();
+                        }
+                    }
+                    Source::Control => control_open = self.read_reports(),
+                    Source::Cancel => {
+                        for _ in 0..cancel.requests() {
+                            self.stop(CommandEnd::Cancelled);
+                        }
+                    }
+                    Source::Stdin | Source::Answer => {}
+                }
+            }
+        }
+        let said = self.ended.map_or(CommandEnd::Killed(None), |(_, end)| end);
+        let end = match (said, self.stopping) {
+            (CommandEnd::Exited(0), _) => CommandEnd::Exited(0),
+            (_, Some((why, ..))) => why,
+            (said, None) => said,
+        };
+        self.child.tell(if end == CommandEnd::Exited(0) { Command::Leave } else { Command::Kill });
+        self.child.last_reports();
+        self.child.wait();
+        Ok(CommandOutcome { end, stdout: stdout.text(), stderr: stderr.text() })
+    }
+
+    fn watch_the_clock(&mut self, started: Instant, timeout: Option<Duration>) {
+        let grace = Limits::default().grace;
+        match &self.stopping {
+            _ if self.ended.is_some() => {}
+            None if timeout.is_some_and(|limit| started.elapsed() >= limit) => self.stop(CommandEnd::Timeout),
+            Some((why, since, _)) if since.elapsed() >= grace => self.stop(why.clone()),
+            _ => {}
+        }
+    }
+
+    /// The next rung of the ladder: interrupt, TERM, KILL.
+    fn stop(&mut self, why: CommandEnd) {
+        let (why, requests) = match self.stopping.take() {
+            None => (why, 1),
+            Some((first, _, requests)) => (first, requests + 1),
+        };
+        self.child.tell(match requests {
+            1 => Command::Interrupt,
+            2 => Command::Terminate,
+            _ => Command::Kill,
+        });
+        self.stopping = Some((why, Instant::now(), requests));
+    }
+
+    fn patience(&self, started: Instant, timeout: Option<Duration>) -> Duration {
+        if self.ended.is_some() {
+            return Duration::from_millis(20);
+        }
+        let left = |since: Instant, limit: Duration| limit.saturating_sub(since.elapsed());
+        let next = match &self.stopping {
+            Some((_, since, _)) => Some(left(*since, Limits::default().grace)),
+            None => timeout.map(|limit| left(started, limit)),
+        };
+        next.unwrap_or(Duration::from_mins(1)) + Duration::from_millis(1)
+    }
+
+    /// Whether more may come.
+    fn read_reports(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        match (&self.child.control).read(&mut buffer) {
+            Ok(0) => {
+                self.ended.get_or_insert((Instant::now(), CommandEnd::Killed(None)));
+                return false;
+            }
+            Ok(count) => self.reports.extend_from_slice(&buffer[..count]),
+            Err(_) => return true,
+        }
+        while let Some(end) = self.reports.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.reports.drain(..=end).collect();
+            let end = match serde_json::from_slice(&line) {
+                Ok(Report::Exited { code: Some(code), .. }) => CommandEnd::Exited(code),
+                Ok(Report::Exited { signal, .. }) => CommandEnd::Killed(signal),
+                Ok(Report::Failed { text }) => CommandEnd::NotStarted(text),
+                _ => continue,
+            };
+            self.ended = Some((Instant::now(), end));
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_output_beginning_and_end_are_kept() {
+        let mut kept = Kept::default();
+        for at in 0..400_000_u32 {
+            kept.feed(format!("line {at}\n").as_bytes());
+        }
+        let text = kept.text();
+        assert!(text.len() < 2 * KEPT + 100, "{}", text.len());
+        assert!(text.starts_with("line 0\n") && text.ends_with("line 399999\n"));
+        assert!(text.contains("bytes left out"));
+    }
+}

@@ -1,0 +1,68 @@
+use std::path::PathBuf;
+
+use rejoin_journal::{JournalError, LockError};
+
+use crate::Problems;
+
+/// Why a flow was not run, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    /// The flow itself is wrong.
+    #[error(transparent)]
+    Wrong(#[from] Problems),
+    /// Its file cannot be read.
+    #[error("cannot read {}: {cause}", file.display())]
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// What was asked for contradicts itself or the flow.
+    #[error("{0}")]
+    Usage(String),
+    /// A run that was named does not exist.
+    #[error("{0}")]
+    NotFound(String),
+    /// Somebody else is at it.
+    #[error("{0}")]
+    Busy(String),
+    /// The run could not be written down or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The system refused something.
+    #[error("{what}: {cause}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What it said.
+        cause: std::io::Error,
+    },
+    /// The library refused.
+    #[error(transparent)]
+    Rejoin(#[from] rejoin::Error),
+}
+
+impl FlowError {
+    /// The exit code the command gives for it, a documented number.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            FlowError::Wrong(_) | FlowError::Usage(_) => 2,
+            FlowError::Unreadable { cause, .. } if cause.kind() != std::io::ErrorKind::NotFound => 7,
+            FlowError::Unreadable { .. } | FlowError::NotFound(_) => 4,
+            FlowError::Busy(_) => 6,
+            FlowError::Journal(_) | FlowError::System { .. } => 7,
+            FlowError::Rejoin(error) => error.exit_code(),
+        }
+    }
+}
+
+impl From<LockError> for FlowError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Journal(error) => error.into(),
+            error @ LockError::Busy { .. } => FlowError::Busy(error.to_string()),
+            error @ LockError::Name { .. } => FlowError::Usage(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a flow is given, held against what it asks for. Pure.
+
+use std::collections::BTreeMap;
+
+use rejoin::suggestion;
+use serde_json::Value;
+
+use crate::model::{Flow, Input};
+
+impl Flow {
+    /// The value of every input, from what was given as `name=value`.
+    pub fn inputs_from(&self, given: &[(String, String)]) -> Result<BTreeMap<String, Value>, String> {
+        for (name, _) in given {
+            if self.inputs.iter().all(|input| input.name != *name) {
+                let hint = suggestion(name, self.inputs.iter().map(|input| input.name.clone()));
+                return Err(format!("the flow {:?} has no input {name:?}{hint}", self.name));
+            }
+        }
+        let mut values = BTreeMap::new();
+        for input in &self.inputs {
+            let text =
+                given.iter().rev().find(|(name, _)| *name == input.name).map(|(_, text)| text.as_str());
+            values.insert(input.name.clone(), input.value(text)?);
+        }
+        Ok(values)
+    }
+}
+
+impl Input {
+    /// Texts are taken as they are; where the default is no text, the value is JSON of the same kind.
+    fn value(&self, given: Option<&str>) -> Result<Value, String> {
+        let Self { name, .. } = self;
+        let value = match (given, &self.default) {
+            (Some(text), None | Some(Value::String(_) | Value::Null)) => Value::from(text),
+            (Some(text), Some(default)) => {
+                let value: Value = serde_json::from_str(text)
+                    .map_err(|error| format!("input {name:?} must be JSON like {default}: {error}"))?;
+                if std::mem::discriminant(&value) != std::mem::discriminant(default) {
+                    return Err(format!("input {name:?} must be something like {default}, not {value}"));
+                }
+                value
+            }
+            (None, Some(default)) => default.clone(),
+            (None, None) if self.required => {
+                let about = self.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+                return Err(format!("input {name:?}{about} is missing: give it with -i {name}=…"));
+            }
+            (None, None) => Value::from(""),
+        };
+        match &self.one_of {
+            Some(allowed) if given.is_some() && !allowed.iter().any(|one| same(one, &value)) => {
+                let list: Vec<String> = allowed.iter().map(plain).collect();
+                Err(format!("input {name:?} cannot be {:?}; it is one of {}", plain(&value), list.join(", ")))
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    plain(one) == plain(other)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

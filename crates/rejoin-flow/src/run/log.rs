@@ -1,0 +1,68 @@
+//! The file of a run: appended to, never changed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rejoin_journal::{JournalError, private};
+
+use super::record::{Record, RunId};
+
+/// Where the runs of a home are kept.
+pub(crate) fn directory(home: &Path) -> PathBuf {
+    home.join("flows")
+}
+
+/// Where one of them is kept.
+pub(crate) fn path(home: &Path, id: RunId) -> PathBuf {
+    directory(home).join(format!("{id}.jsonl"))
+}
+
+/// An open file of a run. Several threads may write.
+pub(crate) struct Log {
+    file: Mutex<File>,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens a file, and makes it if it is not there. A last line that was cut is closed.
+    pub(crate) fn open(home: &Path, id: RunId) -> Result<Self, JournalError> {
+        private::create_dir(&directory(home))?;
+        let path = path(home, id);
+        let mut file = private::open(OpenOptions::new().read(true).append(true).create(true), &path)?;
+        let sealed = |file: &mut File| -> std::io::Result<()> {
+            if file.seek(SeekFrom::End(0))? > 0 {
+                file.seek(SeekFrom::End(-1))?;
+                let mut last = [0];
+                file.read_exact(&mut last)?;
+                if last != *b"\n" {
+                    file.write_all(b"\n")?;
+                }
+            }
+            Ok(())
+        };
+        sealed(&mut file).map_err(|cause| io("repair", &path, cause))?;
+        Ok(Self { file: Mutex::new(file), path })
+    }
+
+    /// Appends one record and waits for the disk.
+    pub(crate) fn write(&self, record: &Record) -> Result<(), JournalError> {
+        let line = serde_json::to_string(record).map_err(|cause| JournalError::NotJson { cause })? + "\n";
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line.as_bytes())
+            .and_then(|()| file.sync_data())
+            .map_err(|cause| io("write", &self.path, cause))
+    }
+}
+
+/// Every record of a file that can be read; what cannot (a line that was cut) is passed over.
+pub(crate) fn read(path: &Path) -> Result<Vec<Record>, JournalError> {
+    let text = std::fs::read(path).map_err(|cause| io("read", path, cause))?;
+    let lines = text.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+fn io(what: &'static str, path: &Path, cause: std::io::Error) -> JournalError {
+    JournalError::Io { what, path: path.to_owned(), cause }
+}

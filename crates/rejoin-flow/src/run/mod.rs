@@ -1,0 +1,18 @@
+//! Carrying out a flow.
+
+mod agent;
+mod command;
+mod history;
+mod log;
+mod output;
+mod parallel;
+mod prepare;
+mod record;
+mod stop;
+mod walk;
+
+pub use history::{Run, Standing, find, holder, runs};
+pub use prepare::{Options, Prepared};
+pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
+pub use stop::Stop;
+pub use walk::Notice;

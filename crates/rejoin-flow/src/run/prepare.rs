@@ -1,0 +1,196 @@
+//! Before anything is run: which flow, which steps, with what.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rejoin::Rejoin;
+use rejoin_journal::{Lease, Owner};
+use uuid::Uuid;
+
+use super::history::{self, Run, Standing, lock_name, locks};
+use super::log::Log;
+use super::record::{Begun, FORMAT, Record};
+use super::stop::Stop;
+use super::walk::{Notice, Walk, now};
+use crate::check::order;
+use crate::model::{Flow, Step};
+use crate::uses::no_step;
+use crate::{FlowError, Source};
+
+/// How a flow is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What it is given.
+    pub inputs: Vec<(String, String)>,
+    /// Only this step and what it waits for.
+    pub step: Option<String>,
+    /// Only this step and those after it.
+    pub from: Option<String>,
+    /// Where it runs.
+    pub dir: PathBuf,
+}
+
+/// A run that can begin, or go on.
+pub struct Prepared<'a> {
+    rejoin: &'a Rejoin,
+    flow: Flow,
+    run: Run,
+    /// The steps that begin anew, for a run that goes on.
+    anew: Option<Vec<String>>,
+    lease: Option<Lease>,
+}
+
+/// How long the end of a killed run is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl<'a> Prepared<'a> {
+    /// A new run. Nothing is written yet.
+    pub fn new(
+        rejoin: &'a Rejoin,
+        (source, flow): (Source, Flow),
+        options: &Options,
+    ) -> Result<Self, FlowError> {
+        let inputs = flow.inputs_from(&options.inputs).map_err(FlowError::Usage)?;
+        let dir = options
+            .dir
+            .canonicalize()
+            .map_err(|cause| FlowError::NotFound(format!("cannot use {}: {cause}", options.dir.display())))?;
+        let steps = chosen(&flow, options)?;
+        let begun = Begun {
+            id: Uuid::new_v4(),
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            flow: flow.name.clone(),
+            source,
+            inputs,
+            dir: dir.to_string_lossy().into_owned(),
+            steps,
+            time: now(),
+        };
+        let run = Run { begun, standing: Standing::Running, results: Vec::new(), open: BTreeMap::new() };
+        Ok(Self { rejoin, flow, run, anew: None, lease: None })
+    }
+
+    /// A run that goes on: with the step that was cut, or anew from a step on.
+    pub fn again(rejoin: &'a Rejoin, reference: &str, from: Option<&str>) -> Result<Self, FlowError> {
+        let id = history::find(rejoin.home(), reference)?.begun.id;
+        let lease = take(rejoin, id, Some(PATIENCE))?;
+        // Read again, now that nobody else is at it.
+        let mut run = history::find(rejoin.home(), &id.to_string())?;
+        if run.begun.format > FORMAT {
+            return Err(FlowError::Usage("this run was written by a newer rejoin; use that one".into()));
+        }
+        let flow = run.begun.source.flow()?;
+        let anew = match from {
+            Some(name) => {
+                let names = after(&flow, name)?;
+                let inside = |name: &String| {
+                    let step = flow.step(name);
+                    step.into_iter().flat_map(Step::inner).map(|step| step.name.clone()).collect::<Vec<_>>()
+                };
+                names.iter().cloned().chain(names.iter().flat_map(inside)).collect()
+            }
+            None => Vec::new(),
+        };
+        run.forget(&anew);
+        Ok(Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease) })
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> super::RunId {
+        self.run.begun.id
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// The steps of the flow that would be run now, in their order.
+    pub fn plan(&self) -> Vec<&str> {
+        let done = |name: &str| {
+            self.run
+                .results
+                .iter()
+                .any(|ended| ended.key.index.is_none() && ended.key.step == name && ended.is_final())
+        };
+        let order = order(&self.flow.before());
+        let names = order.into_iter().map(|at| self.flow.steps[at].name.as_str());
+        names.filter(|name| self.run.begun.steps.iter().any(|step| step == name) && !done(name)).collect()
+    }
+
+    /// Carries it out; gives the run as it ended.
+    pub fn carry_out(mut self, halt: &Stop, watch: &(dyn Fn(&Notice<'_>) + Sync)) -> Result<Run, FlowError> {
+        let id = self.id();
+        let _lease = match self.lease.take() {
+            Some(lease) => lease,
+            None => take(self.rejoin, id, None)?,
+        };
+        let log = Log::open(self.rejoin.home(), id)?;
+        let first = match self.anew.take() {
+            None => Record::Run(Box::new(self.run.begun.clone())),
+            Some(anew) => Record::Resumed { time: now(), anew },
+        };
+        let walk = Walk::new(self.rejoin, &self.flow, self.run, log, watch);
+        walk.carry_out(&first, halt)
+    }
+}
+
+fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
+    let owner = Owner {
+        pid: std::process::id(),
+        started: now(),
+        command: "rejoin flow".into(),
+        what: "a run of a flow".into(),
+    };
+    Ok(locks(rejoin.home()).acquire(&lock_name(id), &owner, wait)?)
+}
+
+/// The names of the steps of the flow itself that are asked for.
+fn chosen(flow: &Flow, options: &Options) -> Result<Vec<String>, FlowError> {
+    let before = flow.before();
+    match (&options.step, &options.from) {
+        (Some(_), Some(_)) => Err(FlowError::Usage("--step and --from exclude each other".into())),
+        (None, None) => Ok(flow.steps.iter().map(|step| step.name.clone()).collect()),
+        (Some(name), None) => {
+            let mut wanted = BTreeSet::from([home(flow, name)?]);
+            loop {
+                let needed: BTreeSet<usize> =
+                    wanted.iter().flat_map(|at| before[*at].iter().copied()).collect();
+                if needed.is_subset(&wanted) {
+                    break;
+                }
+                wanted.extend(needed);
+            }
+            Ok(wanted.into_iter().map(|at| flow.steps[at].name.clone()).collect())
+        }
+        (None, Some(name)) => {
+            let names = after(flow, name)?;
+            let homes = flow.homes();
+            for chosen in &names {
+                let needs = homes.get(chosen.as_str()).into_iter().flat_map(|at| &before[*at]);
+                for earlier in needs.map(|at| &flow.steps[*at].name) {
+                    if !names.contains(earlier) {
+                        return Err(FlowError::Usage(format!(
+                            "step {chosen:?} waits for {earlier:?}, which a run from {name:?} on leaves out; \
+                             go on with an earlier run: `rejoin flow resume RUN --from {name}`"
+                        )));
+                    }
+                }
+            }
+            Ok(names)
+        }
+    }
+}
+
+/// A step of the flow itself and those that come after it.
+fn after(flow: &Flow, name: &str) -> Result<Vec<String>, FlowError> {
+    let home = home(flow, name)?;
+    let order = order(&flow.before());
+    Ok(order.into_iter().skip_while(|at| *at != home).map(|at| flow.steps[at].name.clone()).collect())
+}
+
+fn home(flow: &Flow, name: &str) -> Result<usize, FlowError> {
+    flow.homes().get(name).copied().ok_or_else(|| FlowError::NotFound(no_step(flow, name)))
+}

@@ -1,0 +1,224 @@
+//! What is written down about a run, one line each.
+
+use std::collections::BTreeMap;
+
+use rejoin::{ConversationId, Receipt, TurnId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Failure, Source};
+
+/// The version of these records.
+pub const FORMAT: u32 = 1;
+
+/// One line of a run's file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Record {
+    /// The first one: what is run.
+    Run(Box<Begun>),
+    /// The run goes on, and what these steps came to does not count any more.
+    Resumed {
+        /// When.
+        time: String,
+        /// The steps that begin anew.
+        anew: Vec<String>,
+    },
+    /// A step begins.
+    StepBegun {
+        /// Which.
+        #[serde(flatten)]
+        key: Key,
+        /// The first try is 1.
+        attempt: u32,
+        /// When.
+        time: String,
+    },
+    /// An agent's turn of a step exists.
+    Turn {
+        /// Of which step.
+        #[serde(flatten)]
+        key: Key,
+        /// In this conversation.
+        conversation: ConversationId,
+        /// Its id.
+        turn: TurnId,
+    },
+    /// A step ended.
+    StepEnded(Box<Ended>),
+    /// All that could be done was done: the closing line.
+    Result {
+        /// How it ended.
+        state: State,
+        /// What the command exits with.
+        code: i32,
+        /// When.
+        time: String,
+    },
+}
+
+/// What is run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Begun {
+    /// The run.
+    pub id: RunId,
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The version of rejoin.
+    pub version: String,
+    /// The name of the flow.
+    pub flow: String,
+    /// Its texts.
+    pub source: Source,
+    /// What it was given, defaults included.
+    pub inputs: BTreeMap<String, Value>,
+    /// Where it runs.
+    pub dir: String,
+    /// The steps of the flow that are run.
+    pub steps: Vec<String>,
+    /// When.
+    pub time: String,
+}
+
+/// A step, or what one does with one item of a list.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Key {
+    /// The step.
+    pub step: String,
+    /// Which item, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+}
+
+impl Key {
+    pub(crate) fn of(step: &str) -> Self {
+        Self { step: step.to_owned(), index: None }
+    }
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "{}[{index}]", self.step),
+            None => f.write_str(&self.step),
+        }
+    }
+}
+
+/// How a step, or a run, ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Well.
+    Done,
+    /// Not well.
+    Failed,
+    /// It was not run.
+    Skipped,
+    /// The user stopped it.
+    Cancelled,
+}
+
+impl State {
+    /// The stable word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Skipped => "skipped",
+            State::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What a step came to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ended {
+    /// Which step.
+    #[serde(flatten)]
+    pub key: Key,
+    /// How.
+    pub state: State,
+    /// The flow goes on although it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allowed: bool,
+    /// The agent's answer, or what the command printed.
+    pub output: String,
+    /// The same, read as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Value>,
+    /// Of the command, or of the agent where it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// In which way it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the command exits with because of it.
+    pub code: i32,
+    /// Of the agent's last turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Box<Receipt>>,
+    /// Wall time of all tries.
+    pub milliseconds: u64,
+}
+
+impl Ended {
+    pub(crate) fn new(key: &Key, state: State) -> Self {
+        let code = match state {
+            State::Done | State::Skipped => 0,
+            State::Failed => 1,
+            State::Cancelled => 130,
+        };
+        Self {
+            key: key.clone(),
+            state,
+            allowed: false,
+            output: String::new(),
+            json: None,
+            exit_code: None,
+            failure: None,
+            error: None,
+            code,
+            receipt: None,
+            milliseconds: 0,
+        }
+    }
+
+    pub(crate) fn failed(key: &Key, failure: Failure, error: impl Into<String>) -> Self {
+        let code = if failure == Failure::Timeout { 3 } else { 1 };
+        Self { failure: Some(failure), error: Some(error.into()), code, ..Self::new(key, State::Failed) }
+    }
+
+    /// Whether the flow stops here.
+    pub fn stops(&self) -> bool {
+        matches!(self.state, State::Failed | State::Cancelled) && !self.allowed
+    }
+
+    /// Whether there is nothing more to do about it, also when the run is taken up again.
+    pub(crate) fn is_final(&self) -> bool {
+        self.state == State::Done || (self.state == State::Failed && self.allowed)
+    }
+
+    /// The turn that others go on from.
+    pub(crate) fn turn(&self) -> Option<(ConversationId, TurnId)> {
+        let receipt = self.receipt.as_ref()?;
+        Some((receipt.conversation?, receipt.turn))
+    }
+
+    /// What templates know of it.
+    pub(crate) fn known(&self) -> Value {
+        serde_json::json!({
+            "ok": self.state == State::Done,
+            "state": self.state.name(),
+            "output": self.output,
+            "exit_code": self.exit_code,
+            "json": self.json,
+        })
+    }
+}
+
+/// The id of a run.
+pub type RunId = uuid::Uuid;

@@ -1,0 +1,102 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{self, Before};
+use crate::model::{AgentStep, Flow, Kind, Step};
+use crate::{FlowError, Problem, Problems, read};
+
+/// All texts a flow is made of: a run keeps them, so that it goes on with what was begun.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Source {
+    /// The file, as the user named it.
+    pub file: String,
+    /// What stands in it.
+    pub text: String,
+    /// The prompts that stand in files of their own, by the names the flow gives them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, String>,
+}
+
+/// Flow files and prompts are written by people.
+const LARGEST: u64 = 4 << 20;
+
+impl Source {
+    /// Reads a flow file and the prompts beside it.
+    pub fn open(file: &Path) -> Result<(Source, Flow), FlowError> {
+        let text = read_text(file).map_err(|cause| FlowError::Unreadable { file: file.to_owned(), cause })?;
+        let mut source = Source { file: file.to_string_lossy().into_owned(), text, prompts: BTreeMap::new() };
+        let mut prompts = BTreeMap::new();
+        let flow = source.parse(&mut |name| {
+            let text = read_text(&file.with_file_name(name)).map_err(|error| error.to_string())?;
+            prompts.insert(name.to_owned(), text.clone());
+            Ok(text)
+        })?;
+        source.prompts = prompts;
+        Ok((source, flow))
+    }
+
+    /// The flow that these texts are.
+    pub fn flow(&self) -> Result<Flow, Problems> {
+        self.parse(&mut |name| {
+            self.prompts.get(name).cloned().ok_or_else(|| "it was not kept with the run".to_owned())
+        })
+    }
+
+    fn parse(&self, load: &mut Load<'_>) -> Result<Flow, Problems> {
+        let mut problems = Vec::new();
+        let flow = read::read(Path::new(&self.file), &self.text, &mut problems);
+        if let Some(mut flow) = flow {
+            for step in &mut flow.steps {
+                fill_in_prompts(step, load, &mut problems);
+            }
+            check::check(&flow, &mut problems);
+            if problems.is_empty() {
+                return Ok(flow);
+            }
+        }
+        problems.sort_by_key(|problem| problem.place);
+        Err(Problems { file: self.file.clone(), problems })
+    }
+}
+
+impl Flow {
+    /// What must come before what; a flow that was read has no cycles.
+    pub(crate) fn before(&self) -> Before {
+        check::check(self, &mut Vec::new())
+    }
+}
+
+/// Finds the text of a prompt's file.
+type Load<'a> = dyn FnMut(&str) -> Result<String, String> + 'a;
+
+fn fill_in_prompts(step: &mut Step, load: &mut Load<'_>, problems: &mut Vec<Problem>) {
+    match &mut step.kind {
+        Kind::Agent(agent) if agent.prompt_is_file => {
+            let AgentStep { prompt, .. } = &mut **agent;
+            match load(&prompt.text) {
+                Ok(text) => prompt.text = text,
+                Err(words) => {
+                    let words = format!("cannot read the prompt {:?}: {words}", prompt.text);
+                    problems.push(Problem::at(prompt.place, words));
+                }
+            }
+        }
+        Kind::Parallel(parallel) => {
+            for step in &mut parallel.steps {
+                fill_in_prompts(step, load, problems);
+            }
+        }
+        Kind::ForEach(each) => fill_in_prompts(&mut each.step, load, problems),
+        Kind::Agent(_) | Kind::Command(_) => {}
+    }
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let size = std::fs::metadata(path)?.len();
+    if size > LARGEST {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)));
+    }
+    std::fs::read_to_string(path)
+}
