@@ -4,7 +4,7 @@ use rejoin_agents::Endpoint;
 use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
 
 use crate::config::Resume;
-use crate::{Agent, Config, Error, TurnBuilder};
+use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnId};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -36,6 +36,12 @@ impl Rejoin {
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, dir.as_ref().to_path_buf())
+    }
+
+    /// A conversation of its own that begins with the path to a turn: the same turns with the same ids. Its agents'
+    /// sessions stay with the other one, so the next turn is told the history.
+    pub fn fork(&self, conversation: ConversationId, turn: TurnId) -> Result<ConversationId, Error> {
+        Ok(self.engine.fork(conversation, turn)?)
     }
 
     /// Runs a shell command below the supervisor: it ends when we do.
