@@ -92,7 +92,10 @@ impl Conversation {
             System::Receipt(receipt) => self.set_receipt(turn, *receipt),
             System::Amendment { target, .. } => self.tree.amend(target, place, &envelope.timestamp),
             System::Head { to, branch } => self.tree.move_head(to, branch),
-            System::Compaction { .. } | System::Gap { .. } | System::Diagnostic { .. } => {}
+            System::Forked { .. }
+            | System::Compaction { .. }
+            | System::Gap { .. }
+            | System::Diagnostic { .. } => {}
         }
     }
 

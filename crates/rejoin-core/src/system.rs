@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Agent, Decision, MessageId, Part, Permissions, Pin, Receipt, Scope};
+use crate::{Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, Receipt, Scope, TurnId};
 
 /// What rejoin itself writes into a journal, besides what was said.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -55,6 +55,13 @@ pub enum System {
         /// The branch that goes on there, if it has a name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
+    },
+    /// It begins with the path of another conversation.
+    Forked {
+        /// That conversation.
+        conversation: ConversationId,
+        /// The last turn they have in common.
+        turn: TurnId,
     },
     /// The agent shortened its own memory.
     Compaction {

@@ -13,6 +13,7 @@ mod command;
 mod desk;
 mod engine;
 mod error;
+mod fork;
 mod git;
 mod harvest;
 mod ladder;

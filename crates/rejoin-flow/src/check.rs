@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rejoin::suggestion;
 
 use crate::Problem;
-use crate::model::{Flow, Kind, Step, Text};
+use crate::model::{AgentStep, Flow, Kind, Step, Text};
 use crate::uses::{mentions, no_step};
 
 /// For each step of the flow itself, by its place in the file, those that must be done before it.
@@ -42,7 +42,7 @@ fn unique_names(flow: &Flow, problems: &mut Vec<Problem>) {
 }
 
 /// The agent's turn that a step is, or does with each item.
-fn turn_of(step: &Step) -> Option<&crate::model::AgentStep> {
+fn turn_of(step: &Step) -> Option<&AgentStep> {
     match &step.kind {
         Kind::Agent(agent) => Some(agent),
         Kind::ForEach(each) => turn_of(&each.step),
@@ -67,22 +67,28 @@ fn known_agents(flow: &Flow, problems: &mut Vec<Problem>) {
 fn continuations(flow: &Flow, problems: &mut Vec<Problem>) {
     let mut successors: BTreeMap<&str, &str> = BTreeMap::new();
     for step in flow.all_steps() {
-        let Some(from) = turn_of(step).and_then(|agent| agent.continue_from.as_ref()) else { continue };
+        let Some(agent) = turn_of(step) else { continue };
+        let Some(from) = agent.origin() else { continue };
         let mut wrong = |text: String| problems.push(Problem::at(from.place, text));
-        if matches!(step.kind, Kind::ForEach(_)) {
-            wrong(format!("the items of {:?} cannot all go on from one step", step.name));
-            continue;
-        }
         match flow.step(&from.text).map(|target| &target.kind) {
             None => wrong(no_step(flow, &from.text)),
             Some(Kind::Agent(_)) if from.text != step.name => {}
             Some(_) => wrong(format!("{:?} is not a turn of an agent that one can go on from", from.text)),
         }
-        if let Some(other) = successors.get(from.text.as_str()) {
+        if agent.continue_from.is_none() {
+            continue;
+        }
+        if matches!(step.kind, Kind::ForEach(_)) {
+            let text = format!(
+                "the items of {:?} cannot all go on from one step; fork_from: {}",
+                step.name, from.text
+            );
+            wrong(text);
+        } else if let Some(other) = successors.get(from.text.as_str()) {
             wrong(format!(
                 "step {other:?} already goes on from {:?}: go on from {other:?} (continue_from: {other}), \
-                 or leave \"continue_from\" out to begin a conversation of its own",
-                from.text
+                 or begin a conversation of its own there (fork_from: {})",
+                from.text, from.text
             ));
         } else {
             successors.insert(&from.text, &step.name);
@@ -100,8 +106,7 @@ fn dependencies(flow: &Flow, problems: &mut Vec<Problem>) -> Before {
                     problems.push(Problem::at(need.place, no_step(flow, &need.text)));
                 }
             }
-            let explicit =
-                step.needs.iter().chain(turn_of(step).and_then(|turn| turn.continue_from.as_ref()));
+            let explicit = step.needs.iter().chain(turn_of(step).and_then(AgentStep::origin));
             let explicit = explicit.map(|text| (text.text.clone(), text.place)).collect::<Vec<_>>();
             let spoken_of = mentions(flow, step, problems);
             let all = explicit.into_iter().chain(spoken_of.into_iter().map(|one| (one.step, one.place)));

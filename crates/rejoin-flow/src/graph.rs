@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::model::{Flow, Kind, Step};
 
 impl Flow {
-    /// A Mermaid flowchart: arrows show what waits for what, thick ones where a conversation goes on.
+    /// A Mermaid flowchart: arrows show what waits for what, thick ones where a conversation goes on,
+    /// dotted ones where one begins with another's path.
     pub fn mermaid(&self) -> String {
         let mut out = "flowchart TD\n".to_owned();
         for step in &self.steps {
@@ -19,14 +20,13 @@ impl Flow {
                 let _ = writeln!(out, "    {}", shape(step));
             }
         }
-        for (name, from) in self.continuations() {
-            let _ = writeln!(out, "    {from} ==> {name}");
+        for (name, from, arrow) in self.origins() {
+            let _ = writeln!(out, "    {from} {arrow} {name}");
         }
         for (at, before) in self.before().iter().enumerate() {
             let step = &self.steps[at];
             for earlier in before.iter().map(|earlier| &self.steps[*earlier]) {
-                let shown =
-                    self.continuations().any(|(name, from)| name == step.name && from == earlier.name);
+                let shown = self.origins().any(|(name, from, _)| name == step.name && from == earlier.name);
                 if !shown {
                     let _ = writeln!(out, "    {} --> {}", earlier.name, step.name);
                 }
@@ -35,11 +35,12 @@ impl Flow {
         out
     }
 
-    /// Each step that goes on from another, with that one.
-    fn continuations(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Each step that goes on from another, with that one and its arrow.
+    fn origins(&self) -> impl Iterator<Item = (&str, &str, &'static str)> {
         self.all_steps().into_iter().filter_map(|step| match &step.kind {
             Kind::Agent(agent) => {
-                agent.continue_from.as_ref().map(|from| (step.name.as_str(), from.text.as_str()))
+                let arrow = if agent.continue_from.is_some() { "==>" } else { "-.->" };
+                agent.origin().map(|from| (step.name.as_str(), from.text.as_str(), arrow))
             }
             _ => None,
         })

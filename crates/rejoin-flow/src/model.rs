@@ -92,10 +92,19 @@ pub struct AgentStep {
     pub system_prompt: Option<Text>,
     /// The step in whose conversation it goes on.
     pub continue_from: Option<Text>,
+    /// The step whose path it begins a conversation of its own with.
+    pub fork_from: Option<Text>,
     /// Whether it gets a new session in any case.
     pub fresh_session: bool,
     /// What all that run something have in common.
     pub how: How,
+}
+
+impl AgentStep {
+    /// The step it goes on from, in that conversation or in one of its own.
+    pub(crate) fn origin(&self) -> Option<&Text> {
+        self.continue_from.as_ref().or(self.fork_from.as_ref())
+    }
 }
 
 /// A shell command.

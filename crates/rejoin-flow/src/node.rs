@@ -26,7 +26,9 @@ pub(crate) enum Data {
 
 /// Reads the one document of a file.
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
-    match serde_saphyr::from_str::<Spanned<Data>>(text) {
+    // `yes`, `no` and `y` are words, not truths.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    match serde_saphyr::from_str_with_options::<Spanned<Data>>(text, options) {
         Ok(spanned) => Ok(Node::from(spanned)),
         Err(error) => {
             let place = error.location().map_or(Place { line: 1, column: 1 }, place_of);

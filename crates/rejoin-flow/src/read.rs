@@ -158,6 +158,10 @@ fn agent(name: &str, fields: &mut Fields<'_>) -> Option<Kind> {
     let (prompt, file) = (fields.text("prompt"), fields.text("prompt_file"));
     let system_prompt = fields.text("system_prompt");
     let continue_from = fields.text("continue_from");
+    let fork_from = fields.text("fork_from");
+    if let (Some(_), Some(fork)) = (&continue_from, &fork_from) {
+        fields.wrong(fork.place, "\"continue_from\" and \"fork_from\" exclude each other");
+    }
     let fresh_session = fields.truth("fresh_session");
     let how = how(fields);
     let (prompt, prompt_is_file) = match (prompt, file) {
@@ -191,6 +195,7 @@ fn agent(name: &str, fields: &mut Fields<'_>) -> Option<Kind> {
         prompt_is_file,
         system_prompt,
         continue_from,
+        fork_from,
         fresh_session,
         how,
     })))

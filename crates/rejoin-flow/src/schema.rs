@@ -36,6 +36,7 @@ pub fn schema() -> Value {
         "prompt_file": {"type": "string", "description": "beside the flow file"},
         "system_prompt": text,
         "continue_from": {"type": "string", "description": "go on at the turn where that step ended"},
+        "fork_from": {"type": "string", "description": "a conversation of its own that begins with that step's path"},
         "fresh_session": {"type": "boolean"},
     });
     let command = json!({

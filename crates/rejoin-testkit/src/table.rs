@@ -14,7 +14,7 @@ use crate::lab::REAL_AGENTS;
 pub const TABLE_VARIABLE: &str = "REJOIN_TEST_TABLE";
 
 /// The scenarios every real agent goes through, in the order of the table.
-const SCENARIOS: [&str; 24] = [
+const SCENARIOS: [&str; 25] = [
     "fresh",
     "resume",
     "third turn",
@@ -38,6 +38,7 @@ const SCENARIOS: [&str; 24] = [
     "store lost",
     "bare CLI between",
     "hand-over",
+    "flow",
     "ephemeral",
 ];
 

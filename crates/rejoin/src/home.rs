@@ -5,7 +5,7 @@ use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, She
 use rejoin_index::{Index, Progress};
 
 use crate::config::Resume;
-use crate::{Agent, Config, Error, TurnBuilder};
+use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnId};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -60,6 +60,12 @@ impl Rejoin {
     /// The index for looking something up without a trace.
     pub(crate) fn index_untouched(&self) -> Index<'_> {
         Index::open_untouched(self.engine.store(), &self.engine.cache())
+    }
+
+    /// A conversation of its own that begins with the path to a turn: the same turns with the same ids. Its agents'
+    /// sessions stay with the other one, so the next turn is told the history.
+    pub fn fork(&self, conversation: ConversationId, turn: TurnId) -> Result<ConversationId, Error> {
+        Ok(self.engine.fork(conversation, turn)?)
     }
 
     /// Runs a shell command below the supervisor: it ends when we do.

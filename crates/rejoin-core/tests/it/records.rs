@@ -206,6 +206,7 @@ fn systems() -> Vec<System> {
         System::Compaction { agent: CLAUDE, text: "shorter".into() },
         System::Gap { agent: CLAUDE, session: "s".into(), text: "used elsewhere".into() },
         System::Diagnostic { run: 1, stream: Stream::Stderr, text: "warning".into() },
+        System::Forked { conversation: ConversationId::new(Uuid::from_u128(7)), turn: id(1) },
     ]
 }
 

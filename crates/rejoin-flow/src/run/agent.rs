@@ -50,13 +50,15 @@ impl Walk<'_> {
             Ok(words) => words,
             Err(ended) => return refused(ended),
         };
-        let place = match (open, self.place(task, step)) {
-            (Some((conversation, turn)), _) => match self.finished(conversation, turn) {
+        let place = match open {
+            Some((conversation, turn)) => match self.finished(conversation, turn) {
                 Some(finished) => return self.settle(task, step, &words, finished, halt),
                 None => Place::Again(conversation, turn),
             },
-            (None, Ok(place)) => place,
-            (None, Err(ended)) => return refused(ended),
+            None => match self.place(task, step) {
+                Ok(place) => place,
+                Err(ended) => return refused(ended),
+            },
         };
         match self.turn(task, step, &words, place, halt)? {
             Ok(outcome) => self.settle(task, step, &words, Finished::from(&outcome), halt),
@@ -77,25 +79,31 @@ impl Walk<'_> {
         })
     }
 
+    /// Where the turn of a step takes place that was not begun yet.
     fn place(&self, task: &Task<'_>, step: &AgentStep) -> Result<Place, Box<Ended>> {
-        let Some(from) = &step.continue_from else { return Ok(Place::New) };
+        let Some(from) = step.origin() else { return Ok(Place::New) };
+        let field = if step.continue_from.is_some() { "continue_from" } else { "fork_from" };
         let refused = |words: &str| {
             let words = format!("cannot go on from {:?}: {words}", from.text);
-            Err(Box::new(self.refused(task, "continue_from", &words)))
+            Err(Box::new(self.refused(task, field, &words)))
         };
-        match self.result(&Key::of(&from.text)) {
-            None => refused("it was not run"),
-            Some(ended) if ended.state != State::Done => refused(&format!(
-                "it was {}",
-                match ended.state {
-                    State::Failed => "not done, it failed",
-                    state => state.name(),
-                }
-            )),
+        let (conversation, turn) = match self.result(&Key::of(&from.text)) {
+            None => return refused("it was not run"),
+            Some(ended) if ended.state == State::Failed => return refused("it failed"),
+            Some(ended) if ended.state != State::Done => {
+                return refused(&format!("it was {}", ended.state.name()));
+            }
             Some(ended) => match ended.turn() {
-                Some((conversation, turn)) => Ok(Place::After(conversation, turn)),
-                None => refused("it has no conversation"),
+                Some(turn) => turn,
+                None => return refused("it has no conversation"),
             },
+        };
+        if step.continue_from.is_some() {
+            return Ok(Place::After(conversation, turn));
+        }
+        match self.rejoin.fork(conversation, turn) {
+            Ok(fork) => Ok(Place::After(fork, turn)),
+            Err(error) => Err(Box::new(not_run(task.key, &error))),
         }
     }
 

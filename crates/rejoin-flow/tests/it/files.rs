@@ -45,6 +45,14 @@ fn anchors_and_block_texts_are_understood() {
 }
 
 #[test]
+fn yes_and_no_are_words() {
+    let flow = flow("steps: { a: { prompt: yes, model: n }, b: { run: x, allow_failure: true } }");
+    let Kind::Agent(a) = &flow.step("a").unwrap().kind else { panic!("a turn") };
+    assert_eq!((a.prompt.text.as_str(), a.model.as_ref().unwrap().text.as_str()), ("yes", "n"));
+    assert!(flow.step("b").unwrap().allow_failure);
+}
+
+#[test]
 fn inputs_are_texts_unless_their_default_is_none() {
     let flow = flow("inputs: { a: { default: 1 }, b: { default: [x] }, c: { } }\nsteps: { s: { run: x } }");
     let given = |given: &[(&str, &str)]| {

@@ -92,6 +92,7 @@ fn example() -> Vec<Record> {
         ),
         tell(16, None, System::Tags { add: vec!["urgent".into()], remove: vec!["later".into()] }),
         tell(17, None, System::Moved { project: "/home/ann/new".into(), dir: "/home/ann/new".into() }),
+        tell(18, None, System::Forked { conversation: conversation(1), turn: message(1) }),
     ]
 }
 
@@ -168,6 +169,7 @@ fn subtype(system: &System) -> &'static str {
         System::Receipt(_) => "receipt",
         System::Amendment { .. } => "amendment",
         System::Head { .. } => "head",
+        System::Forked { .. } => "forked",
         System::Compaction { .. } => "compaction",
         System::Gap { .. } => "gap",
         System::Diagnostic { .. } => "diagnostic",
@@ -205,7 +207,7 @@ fn every_kind_of_record_and_every_field_is_documented() {
             assert!(document.contains(&format!("| `{field}` |")), "{field} is not in the table");
         }
     }
-    assert_eq!(subtypes.len(), 13);
+    assert_eq!(subtypes.len(), 14);
     for name in subtypes {
         assert!(document.contains(&format!("`{name}`")), "{name} is not told");
     }

@@ -70,8 +70,12 @@ fn what(kind: &Kind) -> String {
     match kind {
         Kind::Agent(step) => {
             let who = step.agent.as_ref().map_or("agent", |agent| agent.text.as_str());
-            let from = step.continue_from.as_ref().map(|from| format!(", goes on from {}", from.text));
-            format!("{who}{}: {}", from.unwrap_or_default(), style::one_line(&step.prompt.text, 60))
+            let from = match (&step.continue_from, &step.fork_from) {
+                (Some(from), _) => format!(", goes on from {}", from.text),
+                (None, Some(from)) => format!(", forks from {}", from.text),
+                (None, None) => String::new(),
+            };
+            format!("{who}{from}: {}", style::one_line(&step.prompt.text, 60))
         }
         Kind::Command(step) => format!("run: {}", style::one_line(&step.command.text, 60)),
         Kind::Parallel(group) => {

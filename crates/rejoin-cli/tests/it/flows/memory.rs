@@ -74,6 +74,49 @@ fn only_one_step_goes_on_from_another() {
     let bench = Bench::new();
     let yaml = format!("{TWO}  three: {{ continue_from: one, prompt: third }}\n");
     let said = flow(&bench, &yaml).ends(2);
-    said.tells(&["test.flow.yaml:5:27: ", "step \"two\" already goes on from \"one\"", "continue_from: two"]);
+    said.tells(&[
+        "test.flow.yaml:5:27: ",
+        "step \"two\" already goes on from \"one\"",
+        "continue_from: two",
+        "fork_from: one",
+    ]);
     assert!(bench.journals().is_empty(), "nothing was run");
+}
+
+#[test]
+fn any_number_of_steps_fork_from_one() {
+    let bench = Bench::new();
+    let yaml = format!(
+        "{TWO}
+  both:
+    parallel:
+      left: {{ fork_from: one, prompt: left MARK-l }}
+      right: {{ fork_from: one, prompt: right MARK-r }}
+  each: {{ for_each: [x, y], step: {{ fork_from: two, prompt: 'MARK-{{{{ item }}}}' }} }}
+  after: {{ continue_from: left, prompt: MARK-after }}
+"
+    );
+    let run = flow(&bench, &yaml).done().json();
+    assert_eq!(marks(&step(&run, "two")), "MARK-a,MARK-b", "the conversation itself goes on in its session");
+    assert_eq!(step(&run, "two")["receipt"]["plan"]["decision"], "resume");
+    assert_eq!(marks(&step(&run, "left")), "MARK-a,MARK-l");
+    assert_eq!(marks(&step(&run, "right")), "MARK-a,MARK-r");
+    assert_eq!(step(&run, "left")["receipt"]["plan"]["reason"], "no_session");
+    assert_eq!(
+        step(&run, "each")["json"][1].as_str().unwrap().rsplit("marks=").next(),
+        Some("MARK-a,MARK-b,MARK-y")
+    );
+    let (one, after) = (step(&run, "one"), step(&run, "after"));
+    assert_eq!(marks(&after), "MARK-a,MARK-l,MARK-after");
+    assert_eq!(after["receipt"]["plan"]["decision"], "resume", "a fork has sessions of its own");
+    assert_eq!(bench.conversations().len(), 5);
+    let fork = after["receipt"]["conversation"].as_str().unwrap();
+    assert_ne!(one["receipt"]["conversation"], fork);
+    let shown = bench.rejoin(&["show", "--json", fork]).done().json();
+    assert_eq!(shown["turns"][0]["id"], one["receipt"]["turn"], "the same turn by the same id");
+    assert_eq!(shown["turns"].as_array().unwrap().len(), 3);
+    let raw = bench.rejoin(&["show", "--raw", fork]).done();
+    let origin = raw.events().into_iter().find(|record| record["subtype"] == "forked").unwrap();
+    assert_eq!(origin["systemPayload"]["conversation"], one["receipt"]["conversation"]);
+    bench.rejoin(&["fsck", "--all"]).done();
 }

@@ -64,6 +64,7 @@ mod doctor;
 mod ephemeral;
 mod failures;
 mod files;
+mod flows;
 mod handover;
 mod kills;
 mod lost;

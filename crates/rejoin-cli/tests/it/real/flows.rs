@@ -1,0 +1,69 @@
+//! Flows on the real agents: the second step goes on in the first one's own session.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::stage::Stage;
+
+on_all!(the_second_step_resumes_the_first: ["flow"], parallel_steps_keep_their_own_sessions: []);
+
+/// Runs a flow to its good end; gives what the steps came to.
+#[track_caller]
+fn run(stage: &Stage, yaml: &str) -> Value {
+    let yaml = yaml.replace("AGENT", stage.who.name());
+    fs::write(stage.lab.project().join("test.flow.yaml"), yaml).expect("a flow");
+    stage.ask(["flow", "run", "test.flow.yaml", "-o", "json"])
+}
+
+#[track_caller]
+fn receipt<'a>(run: &'a Value, step: &str) -> &'a Value {
+    let results = run["results"].as_array().expect("results");
+    &results.iter().find(|ended| ended["step"] == step).expect("the step")["receipt"]
+}
+
+fn the_second_step_resumes_the_first(stage: &Stage) {
+    let run = run(
+        stage,
+        "
+steps:
+  diagnose: { agent: AGENT, prompt: first MARK-one }
+  fix: { continue_from: diagnose, prompt: second MARK-two }
+",
+    );
+    let (first, second) = (receipt(&run, "diagnose"), receipt(&run, "fix"));
+    assert!(first["session"].is_string(), "{first}");
+    assert_eq!(second["plan"]["decision"], "resume", "{second}");
+    assert_eq!(second["plan"]["session"], first["session"]);
+    assert_eq!((&second["asked"], &second["session"]), (&first["session"], &first["session"]));
+    assert_eq!(second["bytes"], "second MARK-two".len(), "the user's words and nothing else");
+    let calls = stage.lab.model().calls();
+    assert_eq!(calls.last().expect("a call").marks, ["MARK-one", "MARK-two"]);
+    assert_eq!(stage.stored_sessions(stage.who).len(), 1, "one session for both steps");
+}
+
+fn parallel_steps_keep_their_own_sessions(stage: &Stage) {
+    let run = run(
+        stage,
+        "
+steps:
+  both:
+    parallel:
+      left: { agent: AGENT, prompt: left MARK-left }
+      right: { agent: AGENT, prompt: right MARK-right }
+  more_left: { continue_from: left, prompt: more MARK-more }
+  more_right: { continue_from: right, prompt: other MARK-other }
+",
+    );
+    let sessions: BTreeSet<&str> =
+        ["left", "right"].into_iter().filter_map(|step| receipt(&run, step)["session"].as_str()).collect();
+    assert_eq!(sessions.len(), 2, "{run:#}");
+    for (begun, more) in [("left", "more_left"), ("right", "more_right")] {
+        assert_eq!(receipt(&run, more)["plan"]["decision"], "resume", "{run:#}");
+        assert_eq!(receipt(&run, more)["session"], receipt(&run, begun)["session"]);
+    }
+    let calls = stage.lab.model().calls();
+    let last: Vec<Vec<String>> = calls.iter().rev().take(2).map(|call| call.marks.clone()).collect();
+    assert_eq!(last, [["MARK-right", "MARK-other"], ["MARK-left", "MARK-more"]]);
+}
