@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::stage::Stage;
+use super::who::Who;
 
 on_all!(the_second_step_resumes_the_first: ["flow"], parallel_steps_keep_their_own_sessions: []);
 
@@ -43,7 +44,17 @@ steps:
     assert_eq!(stage.stored_sessions(stage.who).len(), 1, "one session for both steps");
 }
 
+/// What rejoin tells users of Gemini to do: its clean-up may delete a session while another gemini starts beside it.
+fn keep_sessions_of_gemini(stage: &Stage) {
+    let file = stage.store(Who::Gemini).join("settings.json");
+    let mut settings: Value =
+        serde_json::from_slice(&fs::read(&file).expect("settings")).expect("settings as JSON");
+    settings["general"]["sessionRetention"]["enabled"] = false.into();
+    fs::write(&file, settings.to_string()).expect("settings to write");
+}
+
 fn parallel_steps_keep_their_own_sessions(stage: &Stage) {
+    keep_sessions_of_gemini(stage);
     let run = run(
         stage,
         "
