@@ -52,7 +52,7 @@ impl Engine {
             Plan::Resume { pin, .. } if Scene::was_used_elsewhere(order, pin) => Some((**pin).clone()),
             _ => None,
         };
-        let ready = Ready::make(self, order, &scene, plan, can_ask)?;
+        let ready = Ready::make(self, order, &scene, plan.clone(), can_ask)?;
         leases.extend(self.lease_session(order, ready.composed.session(), &watcher.cancel)?);
         if scene.is_new && order.wish != Wish::Ephemeral {
             leases.extend(self.lease_new(order, &scene, &watcher.cancel)?);
@@ -63,6 +63,7 @@ impl Engine {
             engine: self,
             order,
             scene: &scene,
+            plan,
             head: scene.letterhead(),
             id: new_id(),
             leases,
@@ -101,6 +102,8 @@ struct Turn<'a> {
     engine: &'a Engine,
     order: &'a Order,
     scene: &'a Scene,
+    /// What the present run carries out.
+    plan: Plan,
     head: Letterhead,
     id: TurnId,
     leases: Vec<Lease>,
@@ -209,7 +212,8 @@ impl Turn<'_> {
         desk.emit(Event::Warning { code, text });
     }
 
-    /// Runs the agent, at most twice, and settles the turn.
+    /// Runs the agent and settles the turn. There is a second run after a refusal to resume, and one
+    /// more after a stumble; a third of a kind would not end better.
     fn carry_out(
         &mut self,
         first: Ready,
@@ -218,34 +222,49 @@ impl Turn<'_> {
         answers: &AnswerBox,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
         let asked = first.composed.session().cloned();
-        let mut bytes = 0;
+        let (mut bytes, mut rejected, mut stumbled) = (0, false, false);
         let mut ready = first;
         let (outcome, got, plan, lossy) = loop {
             let planned = self.planned_pin(&ready);
             let composed = ready.composed.clone();
-            bytes += composed.bytes();
             let (verdict, got) = self.run_once(ready, planned.as_ref(), desk, cancel, answers)?;
             let (plan, lossy) = (composed.decision().clone(), composed.lossy());
-            match verdict {
-                Verdict::Ended(outcome) => break (outcome, (got, planned), plan, lossy),
+            let next = match verdict {
+                Verdict::Ended(outcome) => {
+                    bytes += composed.bytes();
+                    break (outcome, (got, planned), plan, lossy);
+                }
                 Verdict::Rejected(words) => {
+                    bytes += composed.bytes();
                     Self::give_up(composed.pin(), &words, desk);
                     if got.cancelled {
                         break (Outcome::Cancelled, (Yield { session: None, ..got }, None), plan, lossy);
                     }
-                    if got.active || composed.session().is_none() || self.runs > 1 {
+                    if got.active || composed.session().is_none() || rejected {
                         let words = format!("it could not resume its session: {words}");
                         let outcome = Outcome::failed(FailureClass::Other, words);
                         break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
                     }
-                    match self.second_run(composed.pin(), &words, desk) {
-                        Ok(fresh) => ready = fresh,
-                        Err(TurnError::Journal(error)) => return Err(error.into()),
-                        Err(error) => {
-                            let outcome = Outcome::failed(FailureClass::Launch, error.to_string());
-                            break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
-                        }
+                    rejected = true;
+                    self.run_fresh(composed.pin(), &words, desk)
+                }
+                Verdict::Stumbled(words) => {
+                    if got.cancelled {
+                        break (Outcome::Cancelled, (got, planned), plan, lossy);
                     }
+                    if got.active || stumbled {
+                        break (Outcome::failed(FailureClass::Launch, words), (got, planned), plan, lossy);
+                    }
+                    stumbled = true;
+                    self.run_again(&words, desk)
+                }
+            };
+            match next {
+                Ok(next) => ready = next,
+                Err(TurnError::Journal(error)) => return Err(error.into()),
+                Err(error) => {
+                    let outcome = Outcome::failed(FailureClass::Launch, error.to_string());
+                    break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
                 }
             }
         };
@@ -352,12 +371,11 @@ impl Turn<'_> {
     }
 
     /// After a rejected resume: the whole slice again, in a fresh session.
-    fn second_run(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
-        self.runs += 1;
+    fn run_fresh(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
         let session = pin.map(|pin| pin.session.as_str().to_owned()).unwrap_or_default();
         let why = Reason::SessionRejected { session: session.clone(), why: words.to_owned() };
-        let plan = Plan::fresh(why, &self.scene.slice);
-        let ready = Ready::make(self.engine, self.order, self.scene, plan, self.can_ask)?;
+        self.plan = Plan::fresh(why, &self.scene.slice);
+        let ready = self.make_ready()?;
         let agent = self.order.agent.agent();
         desk.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
         if ready.composed.lossy() {
@@ -366,6 +384,24 @@ impl Turn<'_> {
         if let Some(text) = withheld(&ready.composed) {
             self.warn(WITHHELD.into(), text, desk);
         }
+        self.next_run(ready, desk)
+    }
+
+    /// After a stumble: the same once more.
+    fn run_again(&mut self, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
+        let ready = self.make_ready()?;
+        let name = self.order.agent.agent();
+        let text = format!("{name} broke while it started ({words}) and was started again");
+        self.warn("started_again".into(), text, desk);
+        self.next_run(ready, desk)
+    }
+
+    fn make_ready(&self) -> Result<Ready, TurnError> {
+        Ready::make(self.engine, self.order, self.scene, self.plan.clone(), self.can_ask)
+    }
+
+    fn next_run(&mut self, ready: Ready, desk: &mut Desk) -> Result<Ready, TurnError> {
+        self.runs += 1;
         desk.next_run();
         if !self.ephemeral() {
             desk.write_synced(vec![self.intent(&ready)])?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use crate::support::Bench;
+use crate::support::{Bench, old_opencode};
 
 /// Makes `claude` this script.
 fn claude_is(bench: &Bench, script: &str) {
@@ -60,4 +60,33 @@ fn what_a_program_can_do_is_asked_once_per_installation() {
     claude_is(&bench, &format!("{script}# an update\n"));
     bench.rejoin(&["agents"]).done();
     assert_eq!(count(), 2 * once);
+}
+
+/// A bench whose agent breaks so many times before it starts.
+fn stumbling(times: usize) -> Bench {
+    let bench = Bench::new();
+    let command = serde_json::json!(old_opencode(&bench.lab.root()));
+    bench.config(&format!("agent = \"opencode\"\n[agents.opencode]\ncommand = {command}\nmodel = \"a/b\"\n"));
+    fs::write(bench.lab.home().join("stumbles"), "once\n".repeat(times)).unwrap();
+    bench
+}
+
+#[test]
+fn a_program_that_stumbles_is_started_again() {
+    let bench = stumbling(1);
+    let said = bench.rejoin(&["run", "-o", "stream-json", "hello MARK-a"]).done();
+    said.fresh("first_turn", 0).knows(&["a"]);
+    assert!(said.warned("started_again").contains("CREATE TABLE `workspace`"));
+    assert_eq!(said.result()["runs"], 2);
+    assert_eq!(said.result()["bytes"], "hello MARK-a".len());
+    fs::write(bench.lab.home().join("stumbles"), "once\n").unwrap();
+    bench.next("more MARK-b").done().resumed(&said.session(), 0).knows(&["a", "b"]);
+}
+
+#[test]
+fn a_program_that_stumbles_twice_is_a_failed_turn() {
+    let bench = stumbling(2);
+    let said = bench.rejoin(&["run", "-o", "stream-json", "hello MARK-a"]).ends(1);
+    said.came_to("failed", Some("launch"));
+    bench.next("more MARK-b").done().fresh("no_session", 1).knows(&["a", "b"]);
 }

@@ -3,7 +3,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What OpenCode 1.0.61 says of itself and does, as far as rejoin looks: it keeps sessions in plain files and cannot
-/// list them. Its events are recorded ones without the session's id. Every run leaves its arguments in `$HOME/runs`.
+/// list them. Its events are recorded ones without the session's id. Every run leaves its arguments in `$HOME/runs`,
+/// and breaks at its start as long as there are lines in `$HOME/stumbles`.
 const SCRIPT: &str = r#"#!/bin/sh
 PATH=$PATH:/usr/bin:/bin
 case "$1 $2" in
@@ -12,6 +13,11 @@ case "$1 $2" in
   "session list") cat "$0.help.txt"; exit ;;
 esac
 echo "$@" >> "$HOME/runs"
+if [ -s "$HOME/stumbles" ]; then
+  sed -i 1d "$HOME/stumbles"
+  printf 'Error: Unexpected error\n\nFailed query: \n   CREATE TABLE `workspace` (\n' >&2
+  exit 1
+fi
 for arg; do
   case "$arg" in --session=*) id=${arg#*=} ;; --title=*) title=${arg#*=} ;; esac
 done
