@@ -14,15 +14,15 @@ use crate::{Found, places};
 /// Looks for the file of a session that was run in `dir`. The store is Pi's own directory, or one
 /// for sessions alone.
 pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
-    let place = if is_own_directory(store) {
-        configured(store, dir).unwrap_or_else(|| store.join("sessions").join(mangled(dir)))
-    } else {
-        store.to_owned()
-    };
-    match in_place(&place, dir, session) {
-        Ok(Some(file)) => Found::At(file),
-        Ok(None) => Found::Nowhere,
-        Err(_) => Found::CannotTell,
+    let own = is_own_directory(store)
+        .then(|| configured(store, dir).unwrap_or_else(|| store.join("sessions").join(mangled(dir))));
+    // One for sessions alone may hold other things, too, that make it look like Pi's own.
+    let places = own.into_iter().chain([store.to_owned()]);
+    let found = places.map(|place| in_place(&place, dir, session)).find(|found| !matches!(found, Ok(None)));
+    match found {
+        Some(Ok(Some(file))) => Found::At(file),
+        Some(Err(_)) => Found::CannotTell,
+        Some(Ok(None)) | None => Found::Nowhere,
     }
 }
 
