@@ -162,6 +162,10 @@ impl EmbeddedDriver {
             "retry" => {
                 out.push(Step::Emit(Event::Warning { code: "retry".into(), text: wire.text.into_string() }));
             }
+            "warning" => {
+                let (code, text) = (wire.name.into_string(), wire.text.into_string());
+                out.push(Step::Emit(Event::Warning { code, text }));
+            }
             "compaction" => out.push(Step::Emit(Event::Compaction { text: wire.text.into_string() })),
             "usage" => {
                 let usage = Usage {

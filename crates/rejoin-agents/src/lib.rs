@@ -22,6 +22,7 @@ mod nesting;
 mod openai;
 mod opencode;
 mod pi;
+mod places;
 mod provider_keys;
 mod qwen;
 mod registry;

@@ -19,6 +19,7 @@ const SETUP: &[&str] = &[
     "requires a value",
     "config file at",
     "loading config",
+    "use --list-models",
 ];
 
 /// What kind of failure it is when an agent ends before it begins, with these last words.

@@ -22,17 +22,21 @@ impl Pump<'_> {
         for _ in 0..self.around.cancel.requests() {
             self.got.cancelled = true;
             match &self.stopping {
-                None => self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Cancelled)),
+                None => {
+                    // A turn that ended already ended as it did.
+                    let ours = self.over.is_none().then_some(Verdict::Ended(Outcome::Cancelled));
+                    self.stop(Rung::Interrupted, ours);
+                }
                 Some(_) => self.climb(Rung::Killed),
             }
         }
     }
 
-    /// Begins to stop the agent.
-    pub(crate) fn stop(&mut self, rung: Rung, verdict: Verdict) {
-        // A wrong session is one even if its agent was too fast to be stopped.
-        let matters = self.exited.is_none() || matches!(verdict, Verdict::Rejected(_));
-        if self.stopping.is_none() && matters {
+    /// Begins to stop the agent. `verdict` is what the turn then counts as, unless that was said.
+    pub(crate) fn stop(&mut self, rung: Rung, verdict: Option<Verdict>) {
+        // A wrong session is one even if its agent was too fast, or was being stopped already.
+        let wrong = matches!(verdict, Some(Verdict::Rejected(_)));
+        if wrong || (self.stopping.is_none() && self.exited.is_none()) {
             self.stopping = Some((rung, Instant::now(), verdict));
             self.climb(rung);
         }
@@ -63,7 +67,7 @@ impl Pump<'_> {
         if self.desk.is_broken() {
             // What cannot be written down must not go on happening.
             let words = "the journal could not be written";
-            self.stop(Rung::Killed, Verdict::Ended(Outcome::failed(FailureClass::Other, words)));
+            self.stop(Rung::Killed, Some(Verdict::Ended(Outcome::failed(FailureClass::Other, words))));
         }
         if let Some((rung, since, _)) = &self.stopping {
             if since.elapsed() >= limits.grace && *rung < Rung::Killed {
@@ -71,21 +75,21 @@ impl Pump<'_> {
                 self.climb(next);
             }
         } else if let Some(over) = self.over {
-            if self.exit_limit().is_some_and(|(since, limit)| since.elapsed() >= limit) {
+            if self.left_to_exit() == Some(Duration::ZERO) {
                 let words = format!(
                     "the agent had not exited {} s after its turn ended and was stopped",
                     over.elapsed().as_secs()
                 );
                 self.got.warnings.push(words.clone());
                 self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
-                self.stop(Rung::Terminated, Verdict::Ended(Outcome::Completed));
+                self.stop(Rung::Terminated, None);
             }
         } else if let Some(limit) = limits.turn.filter(|limit| self.around.started.elapsed() >= *limit) {
             let message = format!("the turn took longer than {}", crate::text::seconds(limit));
-            self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Timeout { message }));
+            self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
         } else if let Some(limit) = self.idle_limit().filter(|limit| self.alive.elapsed() >= *limit) {
             let message = format!("nothing came from the agent for {}", crate::text::seconds(limit));
-            self.stop(Rung::Interrupted, Verdict::Ended(Outcome::Timeout { message }));
+            self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
         }
     }
 
@@ -93,13 +97,16 @@ impl Pump<'_> {
         self.around.limits.idle.filter(|_| self.open_tools.is_empty() && self.open_questions.is_empty())
     }
 
-    /// Since when, and how long, the agent may run on after its turn ended.
-    fn exit_limit(&self) -> Option<(Instant, Duration)> {
+    /// How long the agent may still run on after its turn ended.
+    fn left_to_exit(&self) -> Option<Duration> {
         let limits = self.around.limits;
-        match self.over? {
-            _ if self.compacting => limits.idle.map(|idle| (self.alive, idle)),
-            over => Some((over, limits.exit)),
+        let to_exit = left(self.over?, limits.exit);
+        if !self.compacting {
+            return Some(to_exit);
         }
+        let idle = limits.idle.map(|limit| left(self.alive, limit));
+        let turn = limits.turn.map(|limit| left(self.around.started, limit).max(to_exit));
+        idle.into_iter().chain(turn).min()
     }
 
     /// How long nothing may happen before the clock must be looked at again.
@@ -111,12 +118,21 @@ impl Pump<'_> {
             return Duration::from_millis(20);
         }
         let limits = self.around.limits;
-        let left = |since: Instant, limit: Duration| limit.saturating_sub(since.elapsed());
-        let turn = limits.turn.map(|limit| left(self.around.started, limit));
-        let idle = self.idle_limit().map(|limit| left(self.alive, limit));
-        let ladder = self.stopping.as_ref().map(|(_, since, _)| left(*since, limits.grace));
-        let exit = self.exit_limit().map(|(since, limit)| left(since, limit));
-        let next = [turn, idle, ladder, exit].into_iter().flatten().min();
+        let next = match &self.stopping {
+            Some((Rung::Killed, ..)) => None,
+            Some((_, since, _)) => Some(left(*since, limits.grace)),
+            None if self.over.is_some() => self.left_to_exit(),
+            None => {
+                let turn = limits.turn.map(|limit| left(self.around.started, limit));
+                let idle = self.idle_limit().map(|limit| left(self.alive, limit));
+                turn.into_iter().chain(idle).min()
+            }
+        };
         next.unwrap_or(Duration::from_mins(1)) + Duration::from_millis(1)
     }
+}
+
+/// What is left of a time.
+fn left(since: Instant, limit: Duration) -> Duration {
+    limit.saturating_sub(since.elapsed())
 }

@@ -13,6 +13,9 @@ pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
         Found::CannotTell => Stored::CannotTell,
         Found::At(path) => match (&pin.witness, agent.witness(&path, &pin.session)) {
             (_, None) => Stored::Missing,
+            // Nobody's use makes a session shorter: an older copy was put back, or its end was lost with
+            // the power. It would go on without what was said since.
+            (Some(before), Some(now)) if before.path == now.path && now.size < before.size => Stored::Missing,
             (Some(before), Some(now)) if *before != now => Stored::Advanced,
             _ => Stored::Stored,
         },

@@ -51,8 +51,9 @@ pub(crate) struct Pump<'a> {
     pub(crate) got: Yield,
     pub(crate) steps: Vec<Step>,
     verdict: Option<Verdict>,
-    /// Why we stop it, and what the turn then counts as.
-    pub(crate) stopping: Option<(Rung, Instant, Verdict)>,
+    /// How far we are in stopping it, since when, and what the turn then counts as: nothing if that
+    /// was said before.
+    pub(crate) stopping: Option<(Rung, Instant, Option<Verdict>)>,
     input: Vec<u8>,
     written: usize,
     close_input: bool,
@@ -267,7 +268,7 @@ impl Pump<'_> {
                         outcome,
                         Outcome::Failed { class: FailureClass::Launch | FailureClass::Setup, .. }
                     ) {
-                        self.stop(Rung::Killed, Verdict::Ended(outcome.clone()));
+                        self.stop(Rung::Killed, None);
                     }
                     self.conclude(Verdict::Ended(outcome));
                 }
@@ -300,7 +301,7 @@ impl Pump<'_> {
     }
 
     fn on_event(&mut self, event: Event) {
-        if matches!(self.stopping, Some((_, _, Verdict::Rejected(_)))) {
+        if matches!(self.stopping, Some((_, _, Some(Verdict::Rejected(_))))) {
             // Of the wrong session nothing more is taken in.
             return;
         }
@@ -362,7 +363,7 @@ impl Pump<'_> {
             && session.as_ref() != Some(asked)
         {
             let words = format!("it answered with session {} instead", crate::text::printable(named));
-            self.stop(Rung::Killed, Verdict::Rejected(words));
+            self.stop(Rung::Killed, Some(Verdict::Rejected(words)));
             return false;
         }
         if self.got.session != session
@@ -396,12 +397,12 @@ impl Pump<'_> {
         let said = self.verdict.take().unwrap_or_else(|| {
             Verdict::Ended(Outcome::failed(FailureClass::NoResult, "the agent ended without a result"))
         });
-        let verdict = match (self.stopping.take(), said) {
+        let verdict = match (self.stopping.take().and_then(|(_, _, ours)| ours), said) {
             // The wrong session: whatever it said is not about this conversation.
-            (Some((_, _, rejected @ Verdict::Rejected(_))), _) => rejected,
+            (Some(rejected @ Verdict::Rejected(_)), _) => rejected,
             // It was done before it noticed that it should stop.
             (_, done @ Verdict::Ended(Outcome::Completed)) => done,
-            (Some((_, _, ours)), _) => ours,
+            (Some(ours), _) => ours,
             (None, said) => said,
         };
         if matches!(verdict, Verdict::Ended(Outcome::Completed)) {

@@ -12,13 +12,16 @@ const MESSAGE: &str = "m1";
 
 /// Prints events; exactly one end.
 #[derive(Clone)]
-pub(crate) struct Events {
-    ended: Arc<Mutex<bool>>,
+pub(crate) struct Events(Arc<Mutex<Out>>);
+
+struct Out {
+    ended: bool,
+    to: Box<dyn Write + Send>,
 }
 
 impl Events {
-    pub(crate) fn new() -> Self {
-        Self { ended: Arc::new(Mutex::new(false)) }
+    pub(crate) fn new(to: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Out { ended: false, to: Box::new(to) })))
     }
 
     pub(crate) fn delta(&self, text: &str) {
@@ -35,6 +38,10 @@ impl Events {
 
     pub(crate) fn retry(&self, text: &str) {
         self.print(&json!({ "type": "retry", "text": text }), false);
+    }
+
+    pub(crate) fn warning(&self, code: &str, text: &str) {
+        self.print(&json!({ "type": "warning", "name": code, "text": text }), false);
     }
 
     pub(crate) fn usage(&self, input: u64, cached: u64, output: u64) {
@@ -55,13 +62,12 @@ impl Events {
     }
 
     fn print(&self, event: &Value, is_end: bool) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if *ended {
+        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if out.ended {
             return;
         }
-        *ended = is_end;
-        let mut stdout = std::io::stdout().lock();
+        out.ended = is_end;
         // rejoin is gone: nobody is left to be told.
-        let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());
+        let _ = writeln!(out.to, "{event}").and_then(|()| out.to.flush());
     }
 }

@@ -35,19 +35,18 @@ impl Failure {
         Self { class, message: message.into(), again: Again::Never }
     }
 
-    /// An answer that is not 200. `secret` is taken out of the words.
-    pub(crate) fn status(status: u16, body: &str, retry_after: Option<u64>, secret: Option<&str>) -> Self {
+    /// An answer that is not 200. Its words may be shown: see [`without`].
+    pub(crate) fn status(status: u16, body: &str, retry_after: Option<u64>) -> Self {
         let words = words(body);
         let low = words.to_lowercase();
-        let full =
-            ["context length", "context_length", "context window", "too many tokens", "prompt is too long"];
         let class = match status {
             401 | 403 => "login",
             402 => "quota",
             429 if low.contains("quota") || low.contains("billing") => "quota",
             429 => "rate_limit",
-            500..=599 => "server",
-            400 | 413 | 422 if full.iter().any(|part| low.contains(part)) => "context_overflow",
+            408 | 500..=599 => "server",
+            413 => "context_overflow",
+            400 | 422 if OVERFLOW.iter().any(|part| low.contains(part)) => "context_overflow",
             400..=499 => "invalid_request",
             _ => "other",
         };
@@ -56,12 +55,24 @@ impl Failure {
             ("rate_limit" | "server", None) => Again::Soon,
             _ => Again::Never,
         };
-        let mut message = format!("HTTP {status}: {words}");
-        if let Some(secret) = secret.filter(|secret| secret.len() >= 4) {
-            message = message.replace(secret, "[key]");
-        }
-        Self { class, message, again }
+        Self { class, message: format!("HTTP {status}: {words}"), again }
     }
+}
+
+/// Words for a history that does not fit. The next replay is shorter only if they are recognised.
+const OVERFLOW: &[&str] = &[
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "maximum number of tokens",
+    "prompt is too long",
+    "too many tokens",
+];
+
+/// An endpoint's answer without the key, which some repeat. To be taken out before anything is cut.
+pub(crate) fn without(secret: Option<&str>, body: &str) -> String {
+    secret.filter(|secret| secret.len() >= 4).map_or_else(|| body.to_owned(), |it| body.replace(it, "[key]"))
 }
 
 /// The endpoint's own words, out of the usual shapes.
@@ -85,7 +96,7 @@ mod tests {
 
     #[test]
     fn refusals_are_told_apart_and_never_show_the_key() {
-        let class = |status, body| Failure::status(status, body, None, None).class;
+        let class = |status, body| Failure::status(status, body, None).class;
         assert_eq!(class(401, "{}"), "login");
         assert_eq!(class(429, r#"{"error":{"message":"slow down"}}"#), "rate_limit");
         assert_eq!(class(429, r#"{"error":{"message":"x","code":"insufficient_quota"}}"#), "quota");
@@ -94,9 +105,16 @@ mod tests {
             class(400, r#"{"error":{"message":"maximum context length is 8192 tokens"}}"#),
             "context_overflow"
         );
+        assert_eq!(
+            class(400, r#"{"error":{"message":"the request exceeds the available context size"}}"#),
+            "context_overflow"
+        );
+        assert_eq!(class(413, "Payload Too Large"), "context_overflow");
+        assert_eq!(class(408, ""), "server");
         assert_eq!(class(400, r#"{"error":"no such model"}"#), "invalid_request");
-        let failure =
-            Failure::status(401, r#"{"error":{"message":"bad key sk-secret"}}"#, None, Some("sk-secret"));
-        assert_eq!(failure.message, "HTTP 401: bad key [key]");
+        let told = |body: &str| Failure::status(401, &without(Some("sk-secret"), body), None).message;
+        assert_eq!(told(r#"{"error":{"message":"bad key sk-secret"}}"#), "HTTP 401: bad key [key]");
+        let long = told(&format!("{}sk-secret", "x".repeat(597)));
+        assert!(!long.contains("sk-"), "a key that is cut in two is one, too: {long}");
     }
 }

@@ -3,7 +3,7 @@
 //! It is run as a child of rejoin (a hidden subcommand). One line on standard input says what to
 //! send: `{"type":"prompt","base_url","key_env","model","messages"}`; a later line
 //! `{"type":"interrupt"}` stops it. It prints the events of rejoin's embedded agents, one JSON object
-//! a line: `delta`, `message`, `usage`, `retry`, `end`. The key is read from the environment variable
+//! a line: `delta`, `message`, `usage`, `retry`, `warning`, `end`. The key is read from the environment variable
 //! that is named, and goes nowhere but into the request's header.
 
 mod events;
@@ -30,7 +30,7 @@ pub fn main() -> i32 {
             return 2;
         }
     };
-    let events = Events::new();
+    let events = Events::new(std::io::stdout());
     watch_for_interrupt(events.clone());
     match request::answer(&prompt, &events) {
         Ok(()) => {
@@ -44,7 +44,7 @@ pub fn main() -> i32 {
     }
 }
 
-/// rejoin asks to stop, or is gone: end at once, in order.
+/// rejoin asks to stop: end at once, in order.
 fn watch_for_interrupt(events: Events) {
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {

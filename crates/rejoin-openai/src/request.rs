@@ -9,7 +9,7 @@ use ureq::Agent;
 use ureq::http::Response;
 
 use crate::events::Events;
-use crate::failure::{Again, Failure};
+use crate::failure::{Again, Failure, without};
 use crate::stream;
 
 /// What rejoin asks for.
@@ -86,7 +86,7 @@ fn once(prompt: &Prompt, key: Option<&str>, with_usage: bool, events: &Events) -
         error => Failure::network(&error),
     })?;
     if response.status().is_success() {
-        stream::read(response.into_body().into_reader(), &prompt.model, events)
+        stream::read(response.into_body().into_reader(), &prompt.model, key, events)
     } else {
         Err(refused(response, key))
     }
@@ -98,5 +98,5 @@ fn refused(response: Response<ureq::Body>, key: Option<&str>) -> Failure {
         response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     let mut bytes = Vec::new();
     let _ = response.into_body().into_reader().take(ERROR_BYTES).read_to_end(&mut bytes);
-    Failure::status(status, &String::from_utf8_lossy(&bytes), retry_after, key)
+    Failure::status(status, &without(key, &String::from_utf8_lossy(&bytes)), retry_after)
 }

@@ -2,122 +2,203 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::events::Events;
-use crate::failure::{Again, Failure};
+use crate::failure::{Again, Failure, without};
 
-/// No event of a chat is longer.
-const LONGEST_EVENT: u64 = 8 << 20;
-
-#[derive(Deserialize)]
-struct Chunk {
-    #[serde(default)]
-    choices: Vec<Choice>,
-    #[serde(default)]
-    usage: Option<Usage>,
-    #[serde(default)]
-    error: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    #[serde(default)]
-    delta: Option<Said>,
-    #[serde(default)]
-    message: Option<Said>,
-    #[serde(default)]
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    #[serde(default)]
-    content: Option<String>,
-    #[serde(default)]
-    reasoning_content: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-    #[serde(default)]
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: u64,
-}
+/// No event of a chat is longer, and no answer in one piece.
+const LONGEST: usize = 8 << 20;
 
 /// Reads an answer to its end and tells it. An answer that breaks off is a failure, and is not
-/// asked for again once something of it was told.
-pub(crate) fn read(source: impl Read, model: &str, events: &Events) -> Result<(), Failure> {
+/// asked for again once something of it was told. `secret` is taken out of the endpoint's words.
+pub(crate) fn read(
+    source: impl Read,
+    model: &str,
+    secret: Option<&str>,
+    events: &Events,
+) -> Result<(), Failure> {
     let mut source = BufReader::new(source);
-    let mut answer = String::new();
-    let mut finished = false;
+    let mut answer = Answer::default();
     let mut line = Vec::new();
+    // An endpoint that does not stream answers with one object, on one line or on many.
+    let mut whole = String::new();
     loop {
         line.clear();
-        let count = source.by_ref().take(LONGEST_EVENT).read_until(b'\n', &mut line);
-        match count {
+        match source.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(_) => {}
-            Err(error) => return Err(broken(&answer, &error.to_string())),
+            Err(error) => return Err(answer.broken(&error.to_string())),
         }
         let text = String::from_utf8_lossy(&line);
-        // An endpoint that does not stream answers with one object.
-        let data = match text.trim().strip_prefix("data:") {
-            Some(data) => data.trim(),
-            None if text.trim_start().starts_with('{') => text.trim(),
-            None => continue,
-        };
-        if data == "[DONE]" {
-            finished = true;
-            break;
-        }
-        let Ok(chunk) = serde_json::from_str::<Chunk>(data) else { continue };
-        if let Some(error) = chunk.error {
-            return Err(Failure::status(500, &error.to_string(), None, None).final_after(&answer));
-        }
-        for choice in chunk.choices {
-            finished |= choice.finish_reason.is_some();
-            if let Some(said) = choice.delta.or(choice.message) {
-                if let Some(thought) = said.reasoning_content.filter(|thought| !thought.is_empty()) {
-                    events.thinking(&thought);
-                }
-                if let Some(text) = said.content.filter(|text| !text.is_empty()) {
-                    events.delta(&text);
-                    answer.push_str(&text);
-                }
+        match text.trim().strip_prefix("data:").map(str::trim) {
+            Some("[DONE]") => {
+                answer.finished = true;
+                break;
             }
-        }
-        if let Some(usage) = chunk.usage {
-            let cached = usage.prompt_tokens_details.map_or(0, |details| details.cached_tokens);
-            events.usage(usage.prompt_tokens.saturating_sub(cached), cached, usage.completion_tokens);
+            Some(data) => answer.take_in(data, secret, events)?,
+            None if whole.len() < LONGEST => whole.push_str(&text),
+            None => {}
         }
     }
-    if !finished {
-        return Err(broken(&answer, "the stream ended before the answer did"));
+    if !answer.finished && answer.text.is_empty() {
+        answer.take_in(&whole, secret, events)?;
     }
-    events.message(&answer, model);
+    if !answer.finished {
+        return Err(answer.broken("the stream ended before the answer did"));
+    }
+    events.message(&answer.text, model);
     Ok(())
 }
 
-fn broken(answer: &str, words: &str) -> Failure {
-    Failure::network(&words).final_after(answer)
+/// What was told so far.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    finished: bool,
 }
 
-impl Failure {
-    /// Once something was told, asking again would tell it twice.
-    fn final_after(mut self, answer: &str) -> Self {
-        if !answer.is_empty() {
-            self.again = Again::Never;
+impl Answer {
+    /// Takes in one piece. What an endpoint adds or leaves out is none of our business: whatever is
+    /// there of what is looked for counts.
+    fn take_in(&mut self, data: &str, secret: Option<&str>, events: &Events) -> Result<(), Failure> {
+        let Ok(chunk) = serde_json::from_str::<Value>(data) else { return Ok(()) };
+        if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
+            let failure = Failure::status(500, &without(secret, &error.to_string()), None);
+            return Err(self.final_after(failure));
         }
-        self
+        for choice in chunk["choices"].as_array().into_iter().flatten() {
+            let said = [&choice["delta"], &choice["message"]].into_iter().find(|said| said.is_object());
+            let said = said.unwrap_or(&Value::Null);
+            let thought = [&said["reasoning_content"], &said["reasoning"]].map(text_of);
+            if let Some(thought) = thought.into_iter().find(|thought| !thought.is_empty()) {
+                events.thinking(&thought);
+            }
+            let text = text_of(&said["content"]);
+            if !text.is_empty() {
+                events.delta(&text);
+                self.text.push_str(&text);
+            }
+            self.finish(&choice["finish_reason"], events);
+        }
+        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
+            let count = |place: &str| usage.pointer(place).and_then(Value::as_u64).unwrap_or(0);
+            let cached = count("/prompt_tokens_details/cached_tokens");
+            let input = count("/prompt_tokens").saturating_sub(cached);
+            events.usage(input, cached, count("/completion_tokens"));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, reason: &Value, events: &Events) {
+        let Some(reason) = reason.as_str() else { return };
+        self.finished = true;
+        match reason {
+            "length" => events.warning(reason, "the answer was cut off at the model's limit of tokens"),
+            "content_filter" => events.warning(reason, "the answer was cut off by a filter of the endpoint"),
+            _ => {}
+        }
+    }
+
+    fn broken(&self, words: &str) -> Failure {
+        self.final_after(Failure::network(&words))
+    }
+
+    /// Once something was told, asking again would tell it twice.
+    fn final_after(&self, mut failure: Failure) -> Failure {
+        if !self.text.is_empty() {
+            failure.again = Again::Never;
+        }
+        failure
+    }
+}
+
+/// A text, which some endpoints send in parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is told of an answer, or why there is none.
+    fn told(body: &str) -> Result<Vec<Value>, Failure> {
+        let kept = Kept::default();
+        read(body.as_bytes(), "m", Some("sk-secret"), &Events::new(kept.clone()))?;
+        let bytes = kept.0.lock().unwrap().clone();
+        let lines = String::from_utf8(bytes).unwrap();
+        Ok(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    fn last_text(body: &str) -> String {
+        told(body).unwrap().last().unwrap()["text"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn an_answer_may_come_in_any_of_the_usual_shapes() {
+        for (body, text) in [
+            ("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n", "a"),
+            (
+                ": hello\nevent: x\ndata:{\"choices\":[{\"delta\":{\"content\":\"é\"},\"finish_reason\":\"stop\"}]}\n",
+                "é",
+            ),
+            (r#"{"choices":[{"message":{"content":"one line"},"finish_reason":"stop"}]}"#, "one line"),
+            (
+                "{\n \"choices\": [\n {\"message\": {\"content\": \"many\"},\n \"finish_reason\": \"stop\"}]\n}\n",
+                "many",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"parts\"}]}}]}\ndata: [DONE]",
+                "parts",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"odd\"}}],\"usage\":{\"prompt_tokens\":null}}\ndata: {\"choices\":null}\ndata: [DONE]",
+                "odd",
+            ),
+        ] {
+            assert_eq!(last_text(body), text, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_breaks_off_is_none() {
+        let failure = told("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n").unwrap_err();
+        assert_eq!((failure.class, failure.again), ("network", Again::Never));
+        assert_eq!(told("").unwrap_err().again, Again::Soon);
+    }
+
+    #[test]
+    fn a_failure_in_the_stream_never_shows_the_key() {
+        for error in [r#"{"message":"bad key sk-secret"}"#, r#""bad key sk-secret""#] {
+            let failure = told(&format!("data: {{\"error\":{error},\"choices\":null}}\n")).unwrap_err();
+            assert_eq!((failure.class, failure.message.as_str()), ("server", "HTTP 500: bad key [key]"));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_says_so() {
+        let body = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"length\"}]}\ndata: [DONE]";
+        let told = told(body).unwrap();
+        assert!(told.iter().any(|event| event["type"] == "warning" && event["name"] == "length"), "{told:?}");
     }
 }

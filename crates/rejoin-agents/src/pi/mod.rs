@@ -17,6 +17,7 @@ use crate::provider_keys::PROVIDER_KEYS;
 use crate::session_id::lower_case_uuid;
 use crate::{
     Capabilities, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, nesting,
+    places,
 };
 
 /// Pi coding agent.
@@ -74,7 +75,7 @@ impl Definition for Pi {
         let named = |name: &str| {
             let path = env(name).filter(|path| !path.is_empty())?;
             let at_home =
-                path.to_str().and_then(|path| store::expanded(path, || home.clone().unwrap_or_default()));
+                path.to_str().and_then(|path| places::expanded(path, || home.clone().unwrap_or_default()));
             Some(at_home.unwrap_or_else(|| path.into()))
         };
         named(SESSIONS)

@@ -8,22 +8,21 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use rejoin_core::SessionId;
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::{Found, jsonc};
+use crate::{Found, places};
 
 /// Looks for the file of a session that was run in `dir`. The store is Pi's own directory, or one
 /// for sessions alone.
 pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
-    let place = if is_own_directory(store) {
-        configured(store, dir).unwrap_or_else(|| store.join("sessions").join(mangled(dir)))
-    } else {
-        store.to_owned()
-    };
-    match in_place(&place, dir, session) {
-        Ok(Some(file)) => Found::At(file),
-        Ok(None) => Found::Nowhere,
-        Err(_) => Found::CannotTell,
+    let own = is_own_directory(store)
+        .then(|| configured(store, dir).unwrap_or_else(|| store.join("sessions").join(mangled(dir))));
+    // One for sessions alone may hold other things, too, that make it look like Pi's own.
+    let places = own.into_iter().chain([store.to_owned()]);
+    let found = places.map(|place| in_place(&place, dir, session)).find(|found| !matches!(found, Ok(None)));
+    match found {
+        Some(Ok(Some(file))) => Found::At(file),
+        Some(Err(_)) => Found::CannotTell,
+        Some(Ok(None)) | None => Found::Nowhere,
     }
 }
 
@@ -34,27 +33,12 @@ pub(super) fn is_own_directory(store: &Path) -> bool {
 
 /// The directory for sessions that the project's settings name, or else the user's.
 fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
-    let named = |settings: Value| {
-        settings.get("sessionDir").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
-    };
-    let settings = [project_settings(dir), store.join("settings.json")];
-    let name = settings.iter().find_map(|file| jsonc::file(file).and_then(named))?;
-    let home = || std::env::home_dir().unwrap_or_default();
-    Some(expanded(&name, home).unwrap_or_else(|| dir.join(&name)))
+    places::configured(&[project_settings(dir), store.join("settings.json")], "/sessionDir", dir)
 }
 
 /// Where a project has settings of its own.
 pub(super) fn project_settings(dir: &Path) -> PathBuf {
     dir.join(".pi/settings.json")
-}
-
-/// A path that begins at home, as Pi reads it.
-pub(super) fn expanded(path: &str, home: impl Fn() -> PathBuf) -> Option<PathBuf> {
-    let rest = path.strip_prefix('~')?;
-    match rest.strip_prefix('/') {
-        Some(rest) => Some(home().join(rest)),
-        None => rest.is_empty().then(home),
-    }
 }
 
 /// The name Pi gives to the directory of a project.
@@ -117,15 +101,5 @@ mod tests {
         assert_eq!(mangled(Path::new("/home/me/my_app.v2")), "--home-me-my_app.v2--");
         assert_eq!(mangled(Path::new("/a:b/é")), "--a-b-é--");
         assert_eq!(mangled(Path::new("/")), "----");
-    }
-
-    #[test]
-    fn a_path_may_begin_at_home() {
-        let home = || PathBuf::from("/h");
-        assert_eq!(expanded("~", home), Some("/h".into()));
-        assert_eq!(expanded("~/x/y", home), Some("/h/x/y".into()));
-        for plain in ["/x", "x", "~you/x", ""] {
-            assert_eq!(expanded(plain, home), None, "{plain}");
-        }
     }
 }

@@ -3,19 +3,35 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rejoin_core::{SessionId, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::wire::counted;
-use crate::Found;
 use crate::loose::{Number, Object, Text};
 use crate::transcript::{holds_a_prompt, mangled};
+use crate::{Found, places};
 
 /// Looks for the file of a session that was run in `dir`.
 pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
+    match in_place(store, dir, session) {
+        // Settings may have moved the sessions; a variable outweighs them.
+        Found::Nowhere => {
+            configured(store, dir).map_or(Found::Nowhere, |place| in_place(&place, dir, session))
+        }
+        found => found,
+    }
+}
+
+/// The directory that the project's settings name for sessions and the like, or else the user's.
+fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
+    let settings = [dir.join(".qwen"), store.to_owned()].map(|place| place.join("settings.json"));
+    places::configured(&settings, "/advanced/runtimeOutputDir", dir)
+}
+
+fn in_place(store: &Path, dir: &Path, session: &SessionId) -> Found {
     let file = store.join("projects").join(mangled(dir)).join("chats").join(format!("{session}.jsonl"));
     match holds_a_prompt(&file) {
         Ok(true) if is_of_another(&file, dir) => Found::Nowhere,

@@ -421,6 +421,26 @@ fn a_session_is_kept_under_the_name_of_its_directory() {
 }
 
 #[test]
+fn settings_may_move_the_sessions() {
+    let (store, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = project.path().to_str().unwrap();
+    let name = dir.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let moved = |place: &Path| place.join(format!("projects/{name}/chats/{QWEN_SESSION}.jsonl"));
+    let settings = |place: &str| format!("{{\"advanced\":{{\"runtimeOutputDir\":\"{place}\"}}}}");
+    let user = put(&store.path().join("elsewhere/x"), "");
+    let user = user.parent().unwrap();
+    let text = format!("{{\"type\":\"user\",\"cwd\":\"{dir}\"}}\n");
+    put(&store.path().join("settings.json"), &settings(user.to_str().unwrap()));
+    assert_eq!(find(store.path(), dir), Found::Nowhere);
+    let file = put(&moved(user), &text);
+    assert_eq!(find(store.path(), dir), Found::At(file));
+    put(&project.path().join(".qwen/settings.json"), &settings(".run"));
+    assert_eq!(find(store.path(), dir), Found::Nowhere, "the project's settings win");
+    let file = put(&moved(&project.path().join(".run")), &text);
+    assert_eq!(find(store.path(), dir), Found::At(file));
+}
+
+#[test]
 fn the_store_follows_the_environment() {
     let store = |variables: &[(&str, &str)]| {
         let env =

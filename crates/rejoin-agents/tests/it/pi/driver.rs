@@ -179,6 +179,17 @@ fn failures_are_classified() {
     assert_snapshot!(failures.collect::<Vec<_>>().join("\n"));
 }
 
+/// A mistyped name is no fault of the session, which two failures to start would end.
+#[test]
+fn a_model_that_pi_does_not_know_is_a_matter_of_set_up() {
+    let stderr = "Error: Model \"x\" not found. Use --list-models to see available models.\n".to_owned();
+    let refused = Recording { stdout: Vec::new(), stderr, code: Some(1), signal: None };
+    let class = FailureClass::Setup;
+    let message = "Model \"x\" not found. Use --list-models to see available models.".to_owned();
+    let ended = Step::Ended(Outcome::Failed { class, message });
+    assert_eq!(refused.replay(resumed().driver()).last(), Some(&ended));
+}
+
 #[test]
 fn a_good_exit_without_a_word_is_a_failure() {
     for asked in [pi(), resumed()] {

@@ -79,6 +79,8 @@ fn sessions_may_be_kept_in_a_directory_of_the_users() {
     let flat = tempfile::tempdir().unwrap();
     let file = put(&flat.path().join(format!("t_{SESSION}.jsonl")), &stored(DIR, true));
     assert_eq!(find(flat.path(), DIR, SESSION), Found::At(file.clone()));
+    put(&flat.path().join("settings.json"), "{}");
+    assert_eq!(find(flat.path(), DIR, SESSION), Found::At(file.clone()), "whatever else is there");
 
     let store = tempfile::tempdir().unwrap();
     let settings = format!(r#"{{"sessionDir":"{}"}}"#, flat.path().display());

@@ -87,9 +87,30 @@ fn an_agent_that_lives_on_after_its_turn_is_stopped_and_the_turn_counts() {
     bench.next("on MARK-b").done().resumed(&said.session(), 0).sent_only("on MARK-b");
 }
 
+/// However it is stopped afterwards, a turn that failed has failed.
+#[test]
+fn an_agent_that_lives_on_after_it_failed_has_failed() {
+    let bench = Bench::new();
+    let first = bench.first("hello MARK-a").done();
+    let said = bench.next("MARK-b LINGER 120 FAIL quota no more").ends(1);
+    said.came_to("failed", Some("quota"));
+    assert!(said.warned("lingering").contains("was stopped"));
+    bench.comes_to_rest();
+    bench.next("on MARK-c").done().resumed(&first.session(), 1).knows(&["a", "b", "c"]);
+}
+
 /// Pi shortens its memory after the answer, which takes as long as its model does: then silence is what counts.
 #[test]
 fn an_agent_that_shortens_its_memory_after_the_turn_has_the_time_of_any_silence() {
+    stops_what_shortens_its_memory("--idle-timeout", "500ms", Duration::from_secs(9));
+}
+
+#[test]
+fn the_limit_of_a_turn_holds_for_an_agent_that_shortens_its_memory_after_it() {
+    stops_what_shortens_its_memory("--timeout", "12s", Duration::from_secs(30));
+}
+
+fn stops_what_shortens_its_memory(limit: &str, time: &str, within: Duration) {
     const HELP: &str = include_str!("../../../../rejoin-agents/tests/recordings/pi/pi.help.txt");
     const RECORDED: &str = include_str!("../../../../rejoin-agents/tests/recordings/pi/compaction.log");
     let bench = Bench::new();
@@ -107,9 +128,8 @@ fn an_agent_that_shortens_its_memory_after_the_turn_has_the_time_of_any_silence(
     std::fs::set_permissions(&pi, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     bench.config(&format!("[agents.pi]\ncommand = {}\n", serde_json::json!(pi)));
     let begun = Instant::now();
-    let said =
-        bench.rejoin(&["run", "-o", "stream-json", "hello", "-a", "pi", "--idle-timeout", "500ms"]).done();
-    assert!(begun.elapsed() < Duration::from_secs(9), "not the ten seconds of an agent that lingers");
+    let said = bench.rejoin(&["run", "-o", "stream-json", "hello", "-a", "pi", limit, time]).done();
+    assert!(begun.elapsed() < within, "it took {:?}", begun.elapsed());
     assert!(said.warned("lingering").contains("was stopped"));
     assert_eq!(said.events_of("compaction").len(), 1);
     bench.comes_to_rest();

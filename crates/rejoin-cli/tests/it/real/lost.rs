@@ -57,7 +57,9 @@ fn a_store_that_is_elsewhere_now(stage: &Stage) {
 /// A file that is there, but that the agent itself does not take for a session.
 fn refused_at_run_time(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
-    fs::write(stage.session_file(&session), "damaged \"type\":\"user\"\n").unwrap();
+    let file = stage.session_file(&session);
+    let size = fs::metadata(&file).unwrap().len() as usize;
+    fs::write(file, format!("{:size$}\n", "damaged \"type\":\"user\"")).unwrap();
     is_replaced(stage, &session, stage.next("second MARK-two").go());
 }
 

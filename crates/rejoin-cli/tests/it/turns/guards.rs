@@ -136,6 +136,18 @@ fn a_stored_session_that_is_gone_is_noticed_before_launch() {
     bench.next("on MARK-c").done().resumed(&said.session(), 0).sent_only("on MARK-c");
 }
 
+/// An older copy was put back, or the machine lost power: it would go on without what was said since.
+#[test]
+fn a_stored_session_that_lacks_its_end_is_not_resumed() {
+    let bench = Bench::new();
+    let first = bench.first("hello MARK-a").done();
+    let file = bench.stored("demo", &first.session());
+    let older = fs::read(&file).unwrap();
+    bench.next("on MARK-b").done().resumed(&first.session(), 0);
+    fs::write(file, older).unwrap();
+    bench.next("and on MARK-c").done().fresh("session_missing", 2).knows(&["a", "b", "c"]);
+}
+
 #[test]
 fn a_session_that_was_named_but_never_stored_is_not_resumed_blindly() {
     let bench = Bench::new();
