@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, ConversationInfo, Envelope, Kind, MessageId, Permissions, Pin, PinState, Receipt, System, Tree,
-    Usage,
+    Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, Pin, PinState,
+    Receipt, System, Tree, Usage,
 };
 
 /// A conversation as folded from its records, in the order of the file. The file alone restores it.
@@ -20,8 +20,10 @@ pub struct Conversation {
     pub ceiling: Option<Permissions>,
     /// All turns.
     pub tree: Tree,
-    /// The model the user named last, per agent.
+    /// The model the user named last, per agent; not one that was refused.
     pub models: BTreeMap<Agent, String>,
+    /// The turn that named another model, and the one before it.
+    model_before: Option<(MessageId, Agent, Option<String>)>,
     /// The directory for sessions the user named last, per agent; empty for the agent's own.
     pub session_dirs: BTreeMap<Agent, String>,
     /// All pins, the most recently touched last.
@@ -78,7 +80,7 @@ impl Conversation {
             System::Permissions { ceiling } => self.ceiling = Some(ceiling),
             System::Intent(intent) => {
                 if let Some(model) = intent.model {
-                    self.models.insert(intent.agent.clone(), model);
+                    self.set_model(turn, &intent.agent, model);
                 }
                 if let Some(dir) = intent.session_dir {
                     self.session_dirs.insert(intent.agent.clone(), dir);
@@ -89,13 +91,42 @@ impl Conversation {
                 }
             }
             System::Pin(pin) => self.put_pin(*pin),
-            System::Receipt(receipt) => self.set_receipt(turn, *receipt),
+            System::Receipt(receipt) => {
+                self.doubt_model(turn, &receipt.outcome);
+                self.set_receipt(turn, *receipt);
+            }
             System::Amendment { target, .. } => self.tree.amend(target, place, &envelope.timestamp),
             System::Head { to, branch } => self.tree.move_head(to, branch),
             System::Forked { .. }
             | System::Compaction { .. }
             | System::Gap { .. }
             | System::Diagnostic { .. } => {}
+        }
+    }
+
+    fn set_model(&mut self, turn: Option<MessageId>, agent: &Agent, model: String) {
+        if self.models.get(agent) == Some(&model) {
+            return;
+        }
+        let before = self.models.insert(agent.clone(), model);
+        self.model_before = turn.map(|turn| (turn, agent.clone(), before));
+    }
+
+    /// A turn that was refused may have been refused for its model: the next one does not repeat it.
+    fn doubt_model(&mut self, turn: Option<MessageId>, outcome: &Outcome) {
+        let Some((named, agent, before)) = self.model_before.take() else { return };
+        let refused = matches!(
+            outcome,
+            Outcome::Failed {
+                class: FailureClass::InvalidRequest | FailureClass::Setup | FailureClass::Launch,
+                ..
+            }
+        );
+        if Some(named) == turn && refused {
+            match before {
+                Some(model) => self.models.insert(agent, model),
+                None => self.models.remove(&agent),
+            };
         }
     }
 

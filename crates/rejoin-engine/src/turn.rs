@@ -253,7 +253,7 @@ impl Turn<'_> {
                         break (Outcome::Cancelled, (got, planned), plan, lossy);
                     }
                     if got.active || stumbled {
-                        break (Outcome::failed(FailureClass::Launch, words), (got, planned), plan, lossy);
+                        break (Outcome::failed(FailureClass::Setup, words), (got, planned), plan, lossy);
                     }
                     stumbled = true;
                     self.run_again(&words, desk)

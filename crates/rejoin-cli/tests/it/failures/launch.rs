@@ -87,6 +87,6 @@ fn a_program_that_stumbles_is_started_again() {
 fn a_program_that_stumbles_twice_is_a_failed_turn() {
     let bench = stumbling(2);
     let said = bench.rejoin(&["run", "-o", "stream-json", "hello MARK-a"]).ends(1);
-    said.came_to("failed", Some("launch"));
+    said.came_to("failed", Some("setup"));
     bench.next("more MARK-b").done().fresh("no_session", 1).knows(&["a", "b"]);
 }

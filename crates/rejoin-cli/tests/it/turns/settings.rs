@@ -28,6 +28,19 @@ fn the_model_is_remembered_per_agent() {
 }
 
 #[test]
+fn a_model_that_was_refused_is_not_remembered() {
+    let bench = Bench::new();
+    let model = |said: crate::support::Said| said.text("model");
+    bench.first("FAIL invalid_request no such model").with(&["--model", "bgi"]).ends(1);
+    assert_eq!(model(bench.next("on").done()), "demo-1");
+    assert_eq!(model(bench.next("on").with(&["--model", "big"]).done()), "big");
+    bench.next("FAIL invalid_request no such model").with(&["--model", "bgi"]).ends(1);
+    assert_eq!(model(bench.next("on").done()), "big");
+    bench.next("FAIL server overloaded").with(&["--model", "small"]).ends(1);
+    assert_eq!(model(bench.next("on").done()), "small", "the model was not to blame");
+}
+
+#[test]
 fn a_named_level_stays_the_ceiling_through_resume_and_hand_over() {
     let bench = Bench::new();
     let may_write = |said: crate::support::Said| said.events_of("tool_result")[0]["error"] != true;
