@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::Store;
 
-const MAGIC: &[u8; 16] = b"rejoin-fold-001\n";
+const MAGIC: &[u8; 16] = b"rejoin-fold-002\n";
 
 /// A journal folded up to some place.
 #[derive(Clone, Debug)]

@@ -17,6 +17,16 @@ pub struct Loaded {
     pub end: u64,
 }
 
+impl Loaded {
+    /// The newer format it is written in, of which this version may misunderstand something.
+    pub fn newer_format(&self) -> Option<u32> {
+        self.problems.noted.iter().rev().find_map(|noted| match noted.problem {
+            Problem::NewerVersion { schema } => Some(schema),
+            _ => None,
+        })
+    }
+}
+
 /// So much new has to be read before it is worth keeping what came of it.
 const WORTH_KEEPING: u64 = 4 << 20;
 

@@ -43,6 +43,14 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError>;
 
+    /// Hands out the last records, the very last first, until `each` has enough. A journal is
+    /// looked back over as far as some of the longest lines go.
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError>;
+
     /// The bytes of a conversation as they stand, from the beginning.
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
 

@@ -12,7 +12,7 @@ use crate::name::{looks_like_an_id, steps_back};
 use crate::{Error, Rejoin};
 
 impl Rejoin {
-    /// The conversation of a project that was written last, or one before it.
+    /// The conversation of a project that was used last, or one before it.
     pub(crate) fn newest(
         index: &mut Index<'_>,
         project: &str,
