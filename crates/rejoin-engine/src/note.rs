@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rejoin_core::{ConversationId, ConversationInfo, Record, System};
+use rejoin_core::{ConversationId, ConversationInfo, System};
 use rejoin_journal::{Lease, Loaded, LockError, Owner, load};
 
 use crate::scribe::{Letterhead, now};
@@ -60,12 +60,7 @@ impl Engine {
         };
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
-        let is_label = |record: &Record| record.subtype.as_deref().is_some_and(System::is_label);
-        if records.iter().all(is_label) {
-            journal.append_quietly(&records)?;
-        } else {
-            journal.append(&records)?;
-        }
+        journal.append(&records)?;
         Ok(journal.sync()?)
     }
 }

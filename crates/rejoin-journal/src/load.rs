@@ -20,10 +20,12 @@ pub struct Loaded {
 impl Loaded {
     /// The newer format it is written in, of which this version may misunderstand something.
     pub fn newer_format(&self) -> Option<u32> {
-        self.problems.noted.iter().rev().find_map(|noted| match noted.problem {
+        let told = self.conversation.info.as_ref().map(|info| info.schema);
+        let noted = self.problems.noted.iter().filter_map(|noted| match noted.problem {
             Problem::NewerVersion { schema } => Some(schema),
             _ => None,
-        })
+        });
+        noted.chain(told).max().filter(|schema| *schema > System::SCHEMA)
     }
 }
 

@@ -110,12 +110,6 @@ pub trait Append: Send {
     /// error a beginning of the batch may stand in the file: see [`JournalError::Append`].
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError>;
 
-    /// The same for what is no use of the conversation (a name, a label): among the others it stays
-    /// as old as it was.
-    fn append_quietly(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records)
-    }
-
     /// Ends an unfinished last line, if there is one; says whether there was.
     fn seal(&mut self) -> Result<bool, JournalError>;
 

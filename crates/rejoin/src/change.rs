@@ -102,7 +102,7 @@ impl ConversationView<'_> {
                     Some(0) => Ok((None, None)),
                     Some(left) => Ok((Some(path[left - 1].end), None)),
                     None => Err(Error::usage(format!(
-                        "the path to the head has {} turns, not {count}; `rejoin show --tree` draws it",
+                        "{count} turns back is too far: the path to the head has only {}; `rejoin show --tree` draws it",
                         path.len()
                     ))),
                 }

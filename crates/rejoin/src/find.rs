@@ -61,7 +61,10 @@ impl Rejoin {
             return Self::newest(index, project, before)?.ok_or_else(|| {
                 Error::not_found(match before {
                     0 => "this project has no conversation yet".to_owned(),
-                    _ => format!("this project has no {} conversations; `rejoin ls` lists them", before + 1),
+                    _ => format!(
+                        "this project has fewer than {} conversations; `rejoin ls` lists them",
+                        before + 1
+                    ),
                 })
             });
         }

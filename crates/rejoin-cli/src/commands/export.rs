@@ -25,6 +25,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
         Err(error) if is_broken_pipe(&error) => return Ok(exit::DONE),
         written => written?,
     }
+    if let Some(file) = &args.to {
+        style::talk(&format!("conversation {} is in {}", view.id().short(), file.display()));
+    }
     if let Some(redactor) = redactor {
         let counts: Vec<String> =
             redactor.counts().iter().map(|(what, count)| style::plural(*count, what)).collect();

@@ -14,18 +14,24 @@ const PAGE: usize = 50;
 
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
-    if args.interactive {
-        return choose(lines(args.all_projects)?, &ShowArgs::default());
-    }
-    let rejoin = super::open_indexed()?;
-    let page = (for_a_person() && !args.json).then_some(PAGE);
-    let listing = rejoin.list(&ListFilter {
+    let page = (for_a_person() && !args.json && !args.interactive).then_some(PAGE);
+    let filter = ListFilter {
         project: super::project_here(args.all_projects)?,
         agent: args.agent.clone().map(Agent::named),
         tags: args.tag.clone(),
         since: args.since.map(|time| SystemTime::now() - time),
         limit: args.limit.map(NonZeroUsize::get).or(page),
-    })?;
+    };
+    let rejoin = super::open_indexed()?;
+    if args.interactive {
+        let lines = lines(&filter)?;
+        if lines.is_empty() {
+            style::talk(&nothing(&rejoin, args)?);
+            return Ok(exit::NOT_FOUND);
+        }
+        return choose(lines, &ShowArgs::default());
+    }
+    let listing = rejoin.list(&filter)?;
     for warning in &listing.warnings {
         style::loud(&format!("! {warning}"));
     }
@@ -59,12 +65,10 @@ fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs) -> anyhow::Result<String> {
     })
 }
 
-/// The conversations of this project, or of all, each with its line.
-pub(super) fn lines(all_projects: bool) -> anyhow::Result<Vec<(ConversationId, String)>> {
-    let filter = ListFilter { project: super::project_here(all_projects)?, ..ListFilter::default() };
-    let listing = super::open_indexed()?.list(&filter)?;
-    let list = listing.conversations;
-    let lines: Vec<String> = table(&list, all_projects).lines().map(str::to_owned).collect();
+/// Conversations, each with its line.
+pub(super) fn lines(filter: &ListFilter) -> anyhow::Result<Vec<(ConversationId, String)>> {
+    let list = super::open_indexed()?.list(filter)?.conversations;
+    let lines: Vec<String> = table(&list, filter.project.is_none()).lines().map(str::to_owned).collect();
     // On a terminal, a line with the names of the columns comes first.
     let first = lines.len() - list.len();
     Ok(list.iter().map(|listed| listed.id).zip(lines.into_iter().skip(first)).collect())
@@ -107,14 +111,14 @@ fn table(list: &[Listed], with_project: bool) -> String {
     let mut columns = vec![
         column("id", false, 0, &|listed| listed.id.short()),
         column("title", false, 0, &|listed| title(listed, 200)),
-        column("tags", false, 1, &tags),
-        column("agents", false, 0, &agents),
+        column("tags", false, 2, &tags),
+        column("agents", false, 1, &agents),
         column("turns", true, 0, &|listed| listed.summary.turns.to_string()),
         column("age", true, 0, &|listed| style::short_age(listed.used)),
-        column("tokens", true, 2, &usage),
-        column("cost", true, 3, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
+        column("tokens", true, 3, &usage),
+        column("cost", true, 5, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
         column("branch", false, 4, &branch),
-        column("git", false, 5, &|listed| {
+        column("git", false, 6, &|listed| {
             style::one_line(listed.summary.git_branch.as_deref().unwrap_or_default(), 24)
         }),
         column("state", false, 0, &|listed| state(listed).to_owned()),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
+use rejoin::{ConversationView, Decision, Kind, ListFilter, Message, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
 use super::choose::choose;
@@ -15,7 +15,8 @@ const MOST: usize = 64 << 10;
 /// `rejoin show`
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     if args.interactive {
-        return choose(ls::lines(false)?, args);
+        let here = ListFilter { project: Some(super::here()?), ..ListFilter::default() };
+        return choose(ls::lines(&here)?, args);
     }
     let rejoin = super::open()?;
     let view = super::view(&rejoin, &args.conversation)?;
@@ -48,7 +49,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
         for (at, turn) in path.iter().enumerate().skip(first) {
             paragraph(&view, turn, at + 1, args.ids, &mut out)?;
         }
-        if let Some(branch) = conversation.tree.current_branch() {
+        if let Some(branch) = conversation.tree.current_branch().filter(|_| args.at.is_none()) {
             let _ = writeln!(out, "\non branch {branch}");
         }
     }

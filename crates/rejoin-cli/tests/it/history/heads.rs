@@ -40,7 +40,10 @@ fn before_the_first_turn_is_a_place_too() {
     }
     bench.rejoin(&["rewind", "@"]).done();
     bench.next("anew MARK-d").done().fresh("first_turn", 0).knows(&["d"]);
-    bench.rejoin(&["rewind", "@", "2"]).ends(2).tells(&["has 1 turns, not 2"]);
+    bench
+        .rejoin(&["rewind", "@", "2"])
+        .ends(2)
+        .tells(&["2 turns back is too far: the path to the head has only 1"]);
     bench.rejoin(&["rewind", "@", "0"]).ends(2);
 }
 
