@@ -264,7 +264,10 @@ pub(crate) struct LsArgs {
     /// Only those in which this agent took a turn
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Only those written in the last while (90m, 36h, 3d, 2w)
+    /// Only those with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
+    /// Only those used in the last while (90m, 36h, 3d, 2w)
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) since: Option<Duration>,
     /// At most so many [default: 50 on a terminal, else all]
@@ -296,6 +299,9 @@ pub(crate) struct ShowArgs {
     /// Only the last turns of the path
     #[arg(short = 'n', long, value_name = "TURNS", conflicts_with_all = ["tree", "raw"])]
     pub(crate) last: Option<usize>,
+    /// Put its id before every answer and tool result, for `edit` and `--at`; a turn's own id is its prompt's
+    #[arg(long, conflicts_with_all = ["tree", "raw", "json"])]
+    pub(crate) ids: bool,
     /// Print JSON
     #[arg(long, conflicts_with = "raw")]
     pub(crate) json: bool,
@@ -306,7 +312,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args)]
 #[command(after_help = "\
-A message is named by its id or the beginning of it, by a turn's number as `rejoin show` prints it, by a
+A message is named by its id or the beginning of it (`rejoin show --ids`), by a turn's number as `rejoin show` prints it, by a
 branch's name, or by @ (the head), @~1 (the turn before it).")]
 pub(crate) struct BranchArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
@@ -335,7 +341,7 @@ pub(crate) struct RewindArgs {
 pub(crate) struct EditArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
     pub(crate) conversation: String,
-    /// Which message: id or its beginning, a turn's number (its prompt), @ (the last prompt), @~1
+    /// Which message: id or its beginning (`show --ids`), a turn's number (its prompt), @ (the last prompt), @~1
     pub(crate) message: String,
     /// The new text; `-` is standard input [default: your $VISUAL or $EDITOR is opened]
     #[arg(short, long, value_name = "FILE")]
@@ -396,9 +402,12 @@ pub(crate) struct RmArgs {
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct PruneArgs {
-    /// Those last written before (90d, 12w, 6h)
+    /// Those last used before (90d, 12w, 6h); a name or a label is no use
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) older_than: Duration,
+    /// Only those with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
     /// Keep those that have a name
     #[arg(long)]
     pub(crate) keep_named: bool,
@@ -616,6 +625,9 @@ pub(crate) struct SearchArgs {
     /// Only turns of this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+    /// Only in conversations with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
     /// At most so many hits
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(20).unwrap_or(NonZeroUsize::MIN))]
     pub(crate) limit: NonZeroUsize,

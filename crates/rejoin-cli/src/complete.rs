@@ -1,5 +1,6 @@
-//! What shells offer after the Tab key: names and ids of conversations, agents.
+//! What shells offer after the Tab key: names, ids and labels of conversations, agents.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::{Command, CommandFactory};
@@ -37,6 +38,8 @@ fn command() -> Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| match arg.get_id().as_str() {
             "conversation" | "conversations" | "resume" => arg.add(ArgValueCandidates::new(conversations)),
+            "tag" => arg.add(ArgValueCandidates::new(tags)),
+            "labels" => arg.add(ArgValueCandidates::new(labels)),
             "agent" => arg.add(ArgValueCandidates::new(agents)),
             _ => arg,
         })
@@ -56,6 +59,20 @@ fn conversations() -> Vec<CompletionCandidate> {
         CompletionCandidate::new(OsString::from(name)).help(Some(title.into()))
     };
     list.unwrap_or_default().iter().map(candidate).collect()
+}
+
+fn tags() -> Vec<CompletionCandidate> {
+    known_tags().into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// To be put on; what is taken off is typed with its dash.
+fn labels() -> Vec<CompletionCandidate> {
+    known_tags().into_iter().map(|tag| CompletionCandidate::new(format!("+{tag}"))).collect()
+}
+
+fn known_tags() -> BTreeSet<String> {
+    let tags = commands::open().and_then(|rejoin| Ok(rejoin.tags(Some(commands::here()?))?));
+    tags.unwrap_or_default()
 }
 
 fn agents() -> Vec<CompletionCandidate> {

@@ -2,23 +2,24 @@
 
 use std::fmt::Write as _;
 
-use rejoin::{Decision, DryRun};
+use rejoin::{Decision, DryRun, Rejoin};
 
 use crate::cli::Output;
 use crate::output::headline;
 use crate::{exit, style};
 
 /// Shows everything that would be done.
-pub(crate) fn show(plan: &DryRun, output: Output) -> anyhow::Result<i32> {
+pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Result<i32> {
     let mut out = String::new();
     if output == Output::Text {
-        let conversation = plan.conversation.map(|id| id.short());
+        let has_turns = |id| rejoin.turns(id).is_ok_and(|turns| turns > 0);
         style::talk(&headline(
             plan.agent.as_str(),
             &plan.plan,
             plan.turn_number,
             plan.bytes,
-            conversation.as_deref(),
+            plan.conversation,
+            &has_turns,
         ));
         for warning in &plan.warnings {
             style::loud(&format!("! {warning}"));

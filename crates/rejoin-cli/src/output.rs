@@ -2,7 +2,9 @@
 
 use std::io::{IsTerminal, Write};
 
-use rejoin::{Decision, Event, MessageId, Outcome, Reason, Receipt, Stream, TurnOutcome};
+use rejoin::{
+    ConversationId, Decision, Event, MessageId, Outcome, Reason, Receipt, Rejoin, Stream, TurnOutcome,
+};
 use serde_json::json;
 
 use crate::chat::Calls;
@@ -12,7 +14,8 @@ use crate::{style, tty};
 
 /// Prints a turn while it happens.
 #[allow(clippy::struct_excessive_bools, reason = "four independent facts about the stream")]
-pub(crate) struct Printer {
+pub(crate) struct Printer<'a> {
+    rejoin: &'a Rejoin,
     output: Output,
     /// What is shown as it is needs no protection; a terminal does.
     to_terminal: bool,
@@ -28,9 +31,10 @@ pub(crate) struct Printer {
     live: Option<(Markdown, Calls)>,
 }
 
-impl Printer {
-    pub(crate) fn new(output: Output) -> Self {
+impl<'a> Printer<'a> {
+    pub(crate) fn new(rejoin: &'a Rejoin, output: Output) -> Self {
         Self {
+            rejoin,
             output,
             to_terminal: std::io::stdout().is_terminal(),
             printed: None,
@@ -44,8 +48,9 @@ impl Printer {
     }
 
     /// For a person in a live conversation.
-    pub(crate) fn live() -> Self {
-        Self { live: Some((Markdown::new(style::colour()), Calls::default())), ..Self::new(Output::Text) }
+    pub(crate) fn live(rejoin: &'a Rejoin) -> Self {
+        let live = Some((Markdown::new(style::colour()), Calls::default()));
+        Self { live, ..Self::new(rejoin, Output::Text) }
     }
 
     /// Takes in one event.
@@ -75,8 +80,8 @@ impl Printer {
     fn show(&mut self, event: &Event) {
         match event {
             Event::Init { agent, plan, number, bytes, conversation, attachments, .. } => {
-                let conversation = conversation.map(|id| id.short());
-                style::talk(&headline(agent.as_str(), plan, *number, *bytes, conversation.as_deref()));
+                let other_turns = |id| self.rejoin.turns(id).is_ok_and(|turns| turns > 1);
+                style::talk(&headline(agent.as_str(), plan, *number, *bytes, *conversation, &other_turns));
                 for attachment in attachments {
                     style::talk(&format!("  + {}", style::attachment(attachment)));
                 }
@@ -235,7 +240,8 @@ pub(crate) fn headline(
     plan: &Decision,
     number: usize,
     bytes: usize,
-    conversation: Option<&str>,
+    conversation: Option<ConversationId>,
+    other_turns: &dyn Fn(ConversationId) -> bool,
 ) -> String {
     let bytes = style::bytes(bytes);
     match plan {
@@ -248,7 +254,11 @@ pub(crate) fn headline(
             format!("● {agent} · resumed {session} · turn {number}{told} · {bytes} sent")
         }
         Decision::Fresh { why: Reason::FirstTurn, .. } => match conversation {
-            Some(id) => format!("○ {agent} · new conversation {id} · {bytes} sent"),
+            // The head stood before its first turn.
+            Some(id) if other_turns(id) => {
+                format!("○ {agent} · conversation {} from its beginning · {bytes} sent", id.short())
+            }
+            Some(id) => format!("○ {agent} · new conversation {} · {bytes} sent", id.short()),
             None => format!("○ {agent} · {bytes} sent"),
         },
         Decision::Fresh { why, replayed: 0 } => format!("○ {agent} · fresh: {} · {bytes} sent", reason(why)),

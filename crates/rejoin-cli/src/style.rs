@@ -181,9 +181,14 @@ pub(crate) fn home_path(path: &str) -> String {
     }
 }
 
-/// Whether this is worth an `s`.
+/// `1 turn`, `3 turns`, `2 branches`.
 pub(crate) fn plural(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+    let ending = match word {
+        _ if count == 1 => "",
+        word if word.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {word}{ending}")
 }
 
 #[cfg(test)]

@@ -95,9 +95,15 @@ impl Conversation {
                 self.doubt_model(turn, &receipt.outcome);
                 self.set_receipt(turn, *receipt);
             }
-            System::Amendment { target, .. } => self.tree.amend(target, place, &envelope.timestamp),
-            System::Head { to, branch } => self.tree.move_head(to, branch),
-            System::Forked { .. }
+            System::Amendment { target, .. } if self.tree.is_first(envelope.uuid) => {
+                self.tree.amend(target, place, &envelope.timestamp);
+            }
+            System::Head { to, branch } if self.tree.is_first(envelope.uuid) => {
+                self.tree.move_head(to, branch);
+            }
+            System::Amendment { .. }
+            | System::Head { .. }
+            | System::Forked { .. }
             | System::Compaction { .. }
             | System::Gap { .. }
             | System::Diagnostic { .. } => {}

@@ -142,6 +142,11 @@ pub struct Envelope<'a> {
 }
 
 impl Envelope<'_> {
+    /// Whether the conversation was used when this was written, and not only labelled.
+    pub fn is_use(&self) -> bool {
+        self.kind != Kind::System || !self.subtype.as_deref().is_some_and(System::is_label)
+    }
+
     /// The body of a system record this version understands.
     pub fn system(&self) -> Option<System> {
         System::read(self.subtype.as_deref()?, self.system_payload?.get())

@@ -131,6 +131,11 @@ impl System {
     /// Version of the journal's format.
     pub const SCHEMA: u32 = 1;
 
+    /// Whether records of this subtype are no use of a conversation: they say what it is, or label it.
+    pub fn is_label(subtype: &str) -> bool {
+        matches!(subtype, "conversation" | "title" | "tags" | "moved")
+    }
+
     /// Subtype and body as they stand in a record.
     pub fn write(&self) -> (Option<String>, Option<Value>) {
         let Ok(Value::Object(mut object)) = serde_json::to_value(self) else {

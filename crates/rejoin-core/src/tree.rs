@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,11 @@ pub struct Tree {
     adrift: HashSet<MessageId>,
     orphans: Vec<MessageId>,
     reported: HashSet<MessageId>,
+    /// Turns whose prompt stands there again, each with how many of its records are still to come
+    /// again: a journal can be glued to a copy of itself.
+    copied: BTreeMap<usize, usize>,
+    /// Edits and moves of the head: each counts once.
+    noted: BTreeSet<MessageId>,
 }
 
 impl Tree {
@@ -98,6 +103,16 @@ impl Tree {
         let bytes = envelope.message.map_or(0, |message| message.get().len());
         if let Some(&at) = self.index.get(&envelope.uuid) {
             let turn = &mut self.turns[at];
+            if envelope.kind == Kind::User {
+                // A prompt is written in one record; the others of its turn follow.
+                let others = turn.records.len().saturating_sub(1 + turn.revision as usize);
+                self.copied.insert(at, others);
+                return;
+            }
+            if let Some(left) = self.copied.get_mut(&at).filter(|left| **left > 0) {
+                *left -= 1;
+                return;
+            }
             turn.bytes += bytes;
             turn.records.push(place);
             return;
@@ -162,6 +177,11 @@ impl Tree {
         if let Some(at) = parent {
             self.index.entry(envelope.uuid).or_insert(at);
         }
+    }
+
+    /// Whether an edit or a move of the head, by its record's id, is read for the first time.
+    pub(crate) fn is_first(&mut self, record: MessageId) -> bool {
+        self.noted.insert(record)
     }
 
     pub(crate) fn amend(&mut self, target: MessageId, place: u64, at: &str) {

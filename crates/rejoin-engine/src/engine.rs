@@ -17,11 +17,16 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine on a home directory.
+    /// An engine on a home directory, which need not be there as long as nothing is to be written.
     pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
-        let home = Home::open(home)?;
+        let home = Home::look(home)?;
         let store = Arc::new(home.store());
         Ok(Self { home, store, helper })
+    }
+
+    /// Makes the home directory, if it is not there: needed before a turn is run.
+    pub fn make_home(&self) -> Result<(), TurnError> {
+        Ok(self.home.make()?)
     }
 
     /// Where all data is kept.

@@ -6,7 +6,7 @@ use std::io::{BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 
 use rejoin_core::{Conversation, ConversationId, Envelope, Kind, MessageId, System, TurnId};
-use rejoin_journal::{load, private};
+use rejoin_journal::private;
 use serde_json::Value;
 
 use crate::scribe::{Letterhead, new_id};
@@ -17,7 +17,7 @@ impl Engine {
     /// from. The permission level goes along; pins do not: the sessions belong to the conversation that made them and
     /// may move on there, so the next turn replays.
     pub fn fork(&self, from: ConversationId, turn: TurnId) -> Result<ConversationId, TurnError> {
-        let conversation = load(self.store(), from)?.conversation;
+        let conversation = self.load_to_write(from)?.conversation;
         let Some(info) = conversation.info.clone() else {
             return Err(TurnError::Usage(format!("conversation {} has lost its beginning", from.short())));
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, System};
-use rejoin_journal::{Lease, LockError, Owner};
+use rejoin_journal::{Lease, Loaded, LockError, Owner, load};
 
 use crate::scribe::{Letterhead, now};
 use crate::{Engine, TurnError, git};
@@ -32,6 +32,19 @@ impl Engine {
         }
     }
 
+    /// Reads a conversation to build on it. One of a newer format is refused: what this version
+    /// misunderstands of it, it would build on.
+    pub fn load_to_write(&self, id: ConversationId) -> Result<Loaded, TurnError> {
+        let loaded = load(self.store(), id)?;
+        match loaded.newer_format() {
+            None => Ok(loaded),
+            Some(format) => Err(TurnError::Usage(format!(
+                "conversation {} is written in format {format} by a newer rejoin, of which this one may misunderstand something, so it only reads it (`rejoin show`); update rejoin to go on with it",
+                id.short()
+            ))),
+        }
+    }
+
     /// Appends records of rejoin's own to a conversation, and waits for the disk. Those that change
     /// what the next turn builds on need a [`Hold`]; names and labels do not.
     pub fn note(
@@ -47,17 +60,7 @@ impl Engine {
         };
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
-        let of_no_turn = |note: &System| {
-            matches!(
-                note,
-                System::Conversation(_) | System::Title { .. } | System::Tags { .. } | System::Moved { .. }
-            )
-        };
-        if notes.iter().all(of_no_turn) {
-            journal.append_quietly(&records)?;
-        } else {
-            journal.append(&records)?;
-        }
+        journal.append(&records)?;
         Ok(journal.sync()?)
     }
 }

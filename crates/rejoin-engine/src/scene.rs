@@ -9,7 +9,7 @@ use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, FailureClass, MessageId, Outcome, Permissions, Pin,
     SessionId, Slice, System, Tree, Turn, TurnId, TurnState,
 };
-use rejoin_journal::{load, messages};
+use rejoin_journal::messages;
 
 use crate::scribe::Letterhead;
 use crate::{Base, Engine, Installation, Order, Target, TurnError, git, preflight};
@@ -52,7 +52,7 @@ impl Scene {
                 (id, info, Conversation::default(), true, Vec::new())
             }
             Target::Existing(id) => {
-                let loaded = load(engine.store(), *id)?;
+                let loaded = engine.load_to_write(*id)?;
                 let noted = loaded.problems.noted.iter().filter(|noted| !noted.problem.is_harmless());
                 let noted = noted.take(5).map(ToString::to_string).chain(loaded.conversation.passed_over());
                 let warnings = noted.map(|text| ("journal".to_owned(), text)).collect();
@@ -275,7 +275,7 @@ fn path_of(
         Base::Start => None,
         Base::Turn(message) => Some(tree.turn(message).ok_or_else(|| {
             TurnError::NotFound(format!(
-                "message {message} is not in this conversation; `rejoin show` lists its messages"
+                "message {message} is not in this conversation; `rejoin show --ids` lists them"
             ))
         })?),
     };

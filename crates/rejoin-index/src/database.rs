@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::numbers::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 
 const NAME: &str = "index.sqlite";
 
@@ -30,6 +30,7 @@ const TABLES: &str = "
         bytes INTEGER NOT NULL,
         modified INTEGER NOT NULL,
         worded INTEGER NOT NULL,    -- whether all its words are in the full text
+        used INTEGER,               -- when, in milliseconds since 1970
         project TEXT,
         name TEXT
     );
@@ -74,6 +75,7 @@ pub(crate) struct Known {
     pub(crate) key: i64,
     pub(crate) standing: Standing,
     pub(crate) worded: bool,
+    pub(crate) used: Option<i64>,
     pub(crate) project: Option<String>,
     pub(crate) name: Option<String>,
 }
@@ -130,7 +132,7 @@ impl Database {
     pub(crate) fn known(&self) -> Result<Vec<Known>, Failure> {
         let mut statement = self
             .connection
-            .prepare("SELECT key, id, file, bytes, modified, worded, project, name FROM journal")?;
+            .prepare("SELECT key, id, file, bytes, modified, worded, used, project, name FROM journal")?;
         let rows = statement.query_map([], known)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -144,7 +146,7 @@ impl Database {
     /// What is known of some journals.
     pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<Known>, Failure> {
         let mut statement = self.connection.prepare(
-            "SELECT key, id, file, bytes, modified, worded, project, name FROM journal WHERE id = ?",
+            "SELECT key, id, file, bytes, modified, worded, used, project, name FROM journal WHERE id = ?",
         )?;
         let mut found = Vec::new();
         for standing in standings {
@@ -217,14 +219,15 @@ impl Database {
         let worded = key.map_or(Ok(Vec::new()), |key| self.worded(key))?;
         let key = key.map_or_else(|| self.next_key("journal"), Ok)?;
         self.connection.execute(
-            "REPLACE INTO journal (key, id, file, bytes, modified, worded, project, name)
-             VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
+            "REPLACE INTO journal (key, id, file, bytes, modified, worded, used, project, name)
+             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)",
             params![
                 key,
                 id_bytes(standing.id),
                 standing.file.cast_signed(),
                 standing.bytes.cast_signed(),
                 nanoseconds(standing.modified),
+                facts.summary.used,
                 facts.summary.project,
                 facts.summary.name
             ],
@@ -349,7 +352,14 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
         bytes: number(3)?,
         modified: UNIX_EPOCH + Duration::from_nanos(number(4)?),
     };
-    Ok(Known { key: row.get(0)?, standing, worded: row.get(5)?, project: row.get(6)?, name: row.get(7)? })
+    Ok(Known {
+        key: row.get(0)?,
+        standing,
+        worded: row.get(5)?,
+        used: row.get(6)?,
+        project: row.get(7)?,
+        name: row.get(8)?,
+    })
 }
 
 fn id_bytes(id: ConversationId) -> [u8; 16] {

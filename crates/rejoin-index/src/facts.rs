@@ -1,6 +1,6 @@
 //! What lists and statistics tell of a conversation, folded from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rejoin_core::{
     Agent, Conversation, ConversationId, Decision, Message, MessageId, Scope, Turn, TurnId, TurnState, Usage,
@@ -8,6 +8,7 @@ use rejoin_core::{
 use rejoin_journal::{JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
 
+use crate::last_use::last_use;
 use crate::pieces;
 
 /// Longer beginnings are cut: nobody reads them in a list.
@@ -37,7 +38,15 @@ pub struct Summary {
     /// The directory it lives in.
     pub dir: Option<String>,
     /// The git branch its last turn ran on.
+    pub git_branch: Option<String>,
+    /// The named branch of the conversation the next turn goes on.
     pub branch: Option<String>,
+    /// How many branches it has: turns that nothing hangs on.
+    pub branches: usize,
+    /// Its labels.
+    pub tags: BTreeSet<String>,
+    /// When it was last used, in milliseconds since 1970; labels do not count. `None` if no record tells.
+    pub used: Option<i64>,
     /// The agents that took turns, in the order they came.
     pub agents: Vec<Agent>,
     /// How many turns there are, on all branches.
@@ -153,10 +162,10 @@ impl Facts {
     pub(crate) fn read(store: &dyn Store, id: ConversationId) -> Result<Facts, JournalError> {
         let conversation = load(store, id)?.conversation;
         let turns = conversation.tree.turns();
-        let Glance { title, branch, last } = Glance::take(store, id, &conversation)?;
+        let glance = Glance::take(store, id, &conversation)?;
         Ok(Facts {
-            last,
-            summary: summarize(&conversation, title, branch),
+            last: glance.last,
+            summary: summarize(&conversation, glance, last_use(store, id)),
             turns: turn_facts(&conversation),
             places: turns.iter().map(|turn| turn.records.clone()).collect(),
         })
@@ -183,7 +192,7 @@ impl Facts {
 #[derive(Default)]
 struct Glance {
     title: String,
-    branch: Option<String>,
+    git_branch: Option<String>,
     last: Option<Fingerprint>,
 }
 
@@ -211,7 +220,7 @@ impl Glance {
                 glance.title = pieces::text(raw.json);
             }
             if Some(place) == head {
-                glance.branch =
+                glance.git_branch =
                     serde_json::from_str::<Branch>(raw.json).ok().and_then(|line| line.git_branch);
             }
             if Some(place) == last {
@@ -226,9 +235,11 @@ impl Glance {
     }
 }
 
-fn summarize(conversation: &Conversation, mut title: String, branch: Option<String>) -> Summary {
+fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> Summary {
+    let Glance { mut title, git_branch, .. } = glance;
     title.truncate(title.floor_char_boundary(LONGEST_TITLE));
     let turns = conversation.tree.turns();
+    let parents: HashSet<TurnId> = turns.iter().filter_map(|turn| turn.parent).collect();
     let mut agents: Vec<Agent> = Vec::new();
     for agent in turns.iter().filter_map(|turn| turn.agent.as_ref()) {
         if !agents.contains(agent) {
@@ -242,7 +253,11 @@ fn summarize(conversation: &Conversation, mut title: String, branch: Option<Stri
         title,
         project: info.map(|info| info.project.clone()),
         dir: info.map(|info| info.dir.clone()),
-        branch,
+        git_branch,
+        branch: conversation.tree.current_branch().map(str::to_owned),
+        branches: turns.iter().filter(|turn| !parents.contains(&turn.id)).count(),
+        tags: conversation.tags.clone(),
+        used,
         agents,
         turns: turns.len(),
         usage: conversation.usage(),

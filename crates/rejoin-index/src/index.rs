@@ -9,6 +9,7 @@ use rejoin_journal::{JournalError, Standing, Store};
 use crate::database::{Database, Known};
 use crate::facts::Facts;
 use crate::failure::Failure;
+use crate::last_use::{last_use, time_of};
 use crate::update::{Before, Stale, update};
 
 /// From so many journals on, all rows are read at once instead of one by one.
@@ -141,7 +142,7 @@ impl<'a> Index<'a> {
         standings.iter().map(compare).collect()
     }
 
-    fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, Known> {
+    pub(crate) fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, Known> {
         let known = if standings.len() > MANY {
             self.ask(Database::known)
         } else {
@@ -152,7 +153,7 @@ impl<'a> Index<'a> {
 
     /// Reads journals, oldest first: the newest text shall have the highest numbers.
     fn read(&mut self, mut stale: Vec<Standing>, wording: bool) {
-        stale.reverse();
+        stale.sort_by_cached_key(|standing| time_of(last_use(self.store, standing.id), standing));
         let mut known = self.known(&stale);
         let total = stale.iter().map(|standing| standing.bytes).sum();
         let journals = stale.iter().map(|standing| Stale {

@@ -15,6 +15,7 @@ mod database;
 mod facts;
 mod failure;
 mod index;
+mod last_use;
 mod list;
 mod matching;
 mod numbers;

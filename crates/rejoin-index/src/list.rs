@@ -7,6 +7,7 @@ use rejoin_journal::{JournalError, Standing};
 
 use crate::facts::Summary;
 use crate::index::{Fresh, Index};
+use crate::last_use::{Newest, time_of};
 
 /// Which conversations are wanted.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +16,9 @@ pub struct Filter<'a> {
     pub project: Option<&'a str>,
     /// Only those in which this agent took a turn.
     pub agent: Option<&'a Agent>,
-    /// Only those written since then.
+    /// Only those with all of these labels.
+    pub tags: &'a [String],
+    /// Only those used since then.
     pub since: Option<SystemTime>,
     /// At most so many.
     pub limit: Option<usize>,
@@ -26,8 +29,8 @@ pub struct Filter<'a> {
 pub struct Listed {
     /// Its id.
     pub id: ConversationId,
-    /// When it was last written.
-    pub modified: SystemTime,
+    /// When it was last used: a name, a label, a copy of its file is no use.
+    pub used: SystemTime,
     /// What is told of it.
     pub summary: Summary,
 }
@@ -41,40 +44,48 @@ pub struct List {
     pub more: bool,
 }
 
+impl Filter<'_> {
+    fn takes(&self, summary: &Summary) -> bool {
+        let here = self.project.is_none() || summary.project.is_none();
+        (here || summary.project.as_deref() == self.project)
+            && self.agent.is_none_or(|agent| summary.agents.contains(agent))
+            && self.tags.iter().all(|tag| summary.tags.contains(tag))
+    }
+}
+
 impl Index<'_> {
     /// Lists conversations, newest first. Only as many journals are looked into as are shown.
     pub fn list(&mut self, filter: &Filter<'_>) -> Result<List, JournalError> {
-        let mut standings = self.store.look(filter.project)?;
-        if let Some(since) = filter.since {
-            standings.retain(|standing| standing.modified >= since);
-        }
+        let standings = self.store.look(filter.project)?;
+        let mut newest = Newest::new(&standings);
         let limit = filter.limit.unwrap_or(usize::MAX);
         let mut list = List::default();
-        let mut rest = standings.as_slice();
+        let recent = |(_, used): &(Standing, SystemTime)| filter.since.is_none_or(|since| *used >= since);
         // Some may be of another project, or of other agents: then the next ones are looked at.
         let mut step = limit;
-        while !rest.is_empty() && list.conversations.len() < limit {
-            let (next, later) = rest.split_at(step.min(rest.len()));
-            rest = later;
+        while list.conversations.len() < limit {
+            let next = newest.take(self, &standings, step);
+            let next: Vec<Standing> =
+                next.into_iter().take_while(recent).map(|(standing, _)| standing).collect();
+            let all = next.len() < step;
             step = step.saturating_mul(4);
-            let fresh = self.refresh(next, false);
+            let fresh = self.refresh(&next, false);
             for (standing, summary) in self.summaries(&fresh) {
-                let here = filter.project.is_none()
-                    || summary.project.is_none()
-                    || summary.project.as_deref() == filter.project;
-                let its = filter.agent.is_none_or(|agent| summary.agents.contains(agent));
-                if !(here && its) {
+                if !filter.takes(&summary) {
                     continue;
                 }
                 if list.conversations.len() == limit {
                     list.more = true;
                     break;
                 }
-                let Standing { id, modified, .. } = standing;
-                list.conversations.push(Listed { id, modified, summary });
+                let used = time_of(summary.used, &standing);
+                list.conversations.push(Listed { id: standing.id, used, summary });
+            }
+            if all {
+                return Ok(list);
             }
         }
-        list.more |= !rest.is_empty();
+        list.more |= newest.take(self, &standings, 1).first().is_some_and(recent);
         Ok(list)
     }
 

@@ -15,6 +15,7 @@ use crate::database::{Database, Document};
 use crate::facts::{Facts, Summary};
 use crate::failure::Failure;
 use crate::index::{Fresh, Index};
+use crate::last_use::time_of;
 use crate::matching::{Found, Matcher};
 use crate::query::Query;
 use crate::segments::unite;
@@ -29,6 +30,8 @@ pub struct Search<'a> {
     pub project: Option<&'a str>,
     /// Only turns of this agent.
     pub agent: Option<&'a Agent>,
+    /// Only in conversations with all of these labels.
+    pub tags: &'a [String],
     /// At most so many.
     pub limit: usize,
 }
@@ -48,7 +51,7 @@ pub struct Hit {
     pub message: Option<MessageId>,
     /// The agent of the turn.
     pub agent: Option<Agent>,
-    /// When the turn began, in milliseconds since 1970; else when the journal was last written.
+    /// When the turn began, in milliseconds since 1970; else when the conversation was last used.
     pub time: i64,
     /// Who said it, or what it came from.
     pub source: Source,
@@ -213,9 +216,13 @@ impl<'a> Hunt<'a> {
         self.matcher.take().is_some()
     }
 
+    fn has_tags(&self, facts: &Facts) -> bool {
+        self.search.tags.iter().all(|tag| facts.summary.tags.contains(tag))
+    }
+
     fn name(&mut self, standing: &Standing, facts: &Facts) {
         let agents = &facts.summary.agents;
-        let its = self.search.agent.is_none_or(|agent| agents.contains(agent));
+        let its = self.search.agent.is_none_or(|agent| agents.contains(agent)) && self.has_tags(facts);
         if its && self.seen.insert((standing.id, None)) {
             self.matcher.look_at(None, Source::Name, facts.summary.name.as_deref().unwrap_or_default());
             if let Some(found) = self.matcher.take() {
@@ -226,7 +233,8 @@ impl<'a> Hunt<'a> {
 
     fn turn(&mut self, standing: &Standing, facts: &Facts, at: usize) {
         let Some(turn) = facts.turn(at) else { return };
-        let its = self.search.agent.is_none_or(|agent| turn.agent.as_ref() == Some(agent));
+        let its =
+            self.search.agent.is_none_or(|agent| turn.agent.as_ref() == Some(agent)) && self.has_tags(facts);
         if !its || !self.seen.insert((standing.id, Some(at))) {
             return;
         }
@@ -239,7 +247,8 @@ impl<'a> Hunt<'a> {
 
     fn hit(&mut self, standing: &Standing, facts: &Facts, at: Option<usize>, found: Found) {
         let turn = at.and_then(|at| facts.turns.get(at));
-        let written = standing.modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
+        let used = time_of(facts.summary.used, standing);
+        let used = used.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
         self.hits.push(Hit {
             conversation: standing.id,
             summary: facts.summary.clone(),
@@ -247,7 +256,7 @@ impl<'a> Hunt<'a> {
             number: at.map(|at| at + 1),
             message: found.message,
             agent: turn.and_then(|turn| turn.agent.clone()),
-            time: turn.and_then(|turn| turn.started).unwrap_or(written),
+            time: turn.and_then(|turn| turn.started).unwrap_or(used),
             source: found.source,
             said: found.said,
             adjacent: found.adjacent,

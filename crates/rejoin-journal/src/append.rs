@@ -108,23 +108,13 @@ impl Append for FileAppender {
         result
     }
 
-    fn append_quietly(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        let before = self.file.metadata().and_then(|metadata| metadata.modified());
-        self.append(records)?;
-        // Where the time cannot be set, it only looks younger.
-        let _ = before.and_then(|before| self.file.set_modified(before));
-        Ok(())
-    }
-
     fn seal(&mut self) -> Result<bool, JournalError> {
         let cannot = |cause| JournalError::io("seal", &self.path)(cause);
         let _locked = AppendLock::take(&self.file, &self.path)?;
         let length = self.file.metadata().map_err(cannot)?.len();
         let sealed = self.is_sealed(length).map_err(cannot)?;
         if !sealed {
-            let before = self.file.metadata().and_then(|metadata| metadata.modified());
             write_as_one(&self.file, b"\n").1.map_err(cannot)?;
-            let _ = before.and_then(|before| self.file.set_modified(before));
         }
         Ok(!sealed)
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rejoin_core::{ConversationId, ConversationInfo};
+use rejoin_core::{ConversationId, ConversationInfo, Envelope};
 
 use crate::append::{FileAppender, wait_for_writer};
 use crate::lines::Lines;
@@ -174,6 +174,15 @@ impl Store for FileStore {
     ) -> Result<(), JournalError> {
         let (file, path) = self.open(id)?;
         pick::search(file, text, each).map_err(JournalError::io("read", &path))
+    }
+
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        let (file, path) = self.open(id)?;
+        pick::read_back(file, each).map_err(JournalError::io("read", &path))
     }
 
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {

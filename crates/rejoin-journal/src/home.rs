@@ -1,6 +1,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use uuid::Uuid;
@@ -11,21 +12,33 @@ use crate::{FileStore, JournalError, LockError, Locks, Owner, private};
 #[derive(Clone, Debug)]
 pub struct Home {
     root: PathBuf,
-    id: String,
+    id: OnceLock<String>,
 }
 
 impl Home {
     /// Opens a home, and makes it if it is not there. One that is complete is only read, so it may
     /// lie on a read-only file system.
     pub fn open(root: impl Into<PathBuf>) -> Result<Home, JournalError> {
+        let home = Self::look(root)?;
+        home.make()?;
+        Ok(home)
+    }
+
+    /// Opens a home to look into it. One that is not there is empty, and is not made.
+    pub fn look(root: impl Into<PathBuf>) -> Result<Home, JournalError> {
         let root = root.into();
         let root = std::path::absolute(&root).map_err(JournalError::io("find", &root))?;
-        private::create_dir(&root)?;
-        let id = match read_id(&root)? {
-            Some(id) => id,
-            None => make_id(&root)?,
-        };
+        let id = read_id(&root)?.map(OnceLock::from).unwrap_or_default();
         Ok(Home { root, id })
+    }
+
+    /// Makes it, if it is not there.
+    pub fn make(&self) -> Result<(), JournalError> {
+        if self.id.get().is_none() {
+            private::create_dir(&self.root)?;
+            let _ = self.id.set(make_id(&self.root)?);
+        }
+        Ok(())
     }
 
     /// Where it is.
@@ -33,9 +46,10 @@ impl Home {
         &self.root
     }
 
-    /// The random id that tells this home from any other, copies of its journals included.
+    /// The random id that tells this home from any other, copies of its journals included; empty as
+    /// long as it is not made.
     pub fn id(&self) -> &str {
-        &self.id
+        self.id.get().map_or("", String::as_str)
     }
 
     /// Where things are kept that can be deleted at any time. Make it with

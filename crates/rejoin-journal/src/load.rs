@@ -17,6 +17,18 @@ pub struct Loaded {
     pub end: u64,
 }
 
+impl Loaded {
+    /// The newer format it is written in, of which this version may misunderstand something.
+    pub fn newer_format(&self) -> Option<u32> {
+        let told = self.conversation.info.as_ref().map(|info| info.schema);
+        let noted = self.problems.noted.iter().filter_map(|noted| match noted.problem {
+            Problem::NewerVersion { schema } => Some(schema),
+            _ => None,
+        });
+        noted.chain(told).max().filter(|schema| *schema > System::SCHEMA)
+    }
+}
+
 /// So much new has to be read before it is worth keeping what came of it.
 const WORTH_KEEPING: u64 = 4 << 20;
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use rejoin_core::{ConversationId, ConversationInfo, Record};
+use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
 use crate::append::write_lines;
 use crate::lines::Lines;
@@ -99,6 +99,14 @@ impl Store for MemoryStore {
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         pick::search(Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
+    }
+
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        pick::read_back(Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
     }
 
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {

@@ -1,6 +1,6 @@
 //! Reading single records out of a journal, wherever its bytes are.
 
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 
 use rejoin_core::{ConversationInfo, Envelope, System};
@@ -49,6 +49,50 @@ pub(crate) fn search<R: Read + Seek>(
                 flow = each(RawRecord { json });
             }
         });
+    }
+    Ok(())
+}
+
+/// How far is looked back: some of the longest lines.
+const FAR: u64 = 4 * LONGEST_LINE as u64;
+
+/// Hands out records from the end backwards, until `each` has enough.
+pub(crate) fn read_back<R: Read + Seek>(
+    mut source: R,
+    each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut end = source.seek(SeekFrom::End(0))?;
+    let floor = end.saturating_sub(FAR);
+    let mut step = 16 << 10;
+    let mut bytes = Vec::new();
+    while end > floor {
+        let begin = end.saturating_sub(step).max(floor);
+        source.seek(SeekFrom::Start(begin))?;
+        bytes.clear();
+        source.by_ref().take(end - begin).read_to_end(&mut bytes)?;
+        // The first line may have begun before.
+        let whole = match memchr::memchr(b'\n', &bytes) {
+            _ if begin == 0 => 0,
+            Some(newline) => newline + 1,
+            None => bytes.len(),
+        };
+        if whole == bytes.len() {
+            if begin == floor {
+                break;
+            }
+            step *= 4;
+            continue;
+        }
+        for line in bytes[whole..].rsplit(|byte| *byte == b'\n') {
+            let mut records = Vec::new();
+            records_of(line, &mut |_, _, content| records.extend(content.ok()));
+            for record in records.iter().rev() {
+                if each(record).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        end = begin + whole as u64;
     }
     Ok(())
 }

@@ -50,8 +50,8 @@ pub enum Problem {
         /// The parent.
         parent: MessageId,
     },
-    /// A prompt stands there twice: its words would be read twice.
-    #[error("prompt {message} stands here again")]
+    /// A prompt stands there twice, with its turn: the copy is passed over.
+    #[error("prompt {message} stands here again; the copy of its turn is passed over")]
     Repeated {
         /// The message.
         message: MessageId,
@@ -75,7 +75,7 @@ impl Problem {
 
     /// Whether nothing that was ever acknowledged is lost by it.
     pub fn is_harmless(&self) -> bool {
-        matches!(self, Problem::Torn { .. } | Problem::NewerVersion { .. })
+        matches!(self, Problem::Torn { .. } | Problem::NewerVersion { .. } | Problem::Repeated { .. })
     }
 }
 
@@ -116,6 +116,8 @@ pub struct Problems {
     pub noted: Vec<Noted>,
     /// How many there were.
     pub count: u64,
+    /// How many of them cost something that was acknowledged.
+    pub losses: u64,
 }
 
 impl Problems {
@@ -130,6 +132,7 @@ impl Problems {
     /// Adds one.
     pub fn note(&mut self, place: Option<u64>, line: Option<u64>, problem: Problem) {
         self.count += 1;
+        self.losses += u64::from(!problem.is_harmless());
         if self.noted.len() < Self::KEPT {
             self.noted.push(Noted { place, line, problem });
         }

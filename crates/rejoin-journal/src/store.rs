@@ -43,6 +43,14 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError>;
 
+    /// Hands out the last records, the very last first, until `each` has enough. A journal is
+    /// looked back over as far as some of the longest lines go.
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError>;
+
     /// The bytes of a conversation as they stand, from the beginning.
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
 
@@ -101,12 +109,6 @@ pub trait Append: Send {
     /// readers see them; after [`Append::sync`] they survive a loss of power as well. After an
     /// error a beginning of the batch may stand in the file: see [`JournalError::Append`].
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError>;
-
-    /// The same for what is no use of the conversation (a name, a label): among the others it stays
-    /// as old as it was.
-    fn append_quietly(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records)
-    }
 
     /// Ends an unfinished last line, if there is one; says whether there was.
     fn seal(&mut self) -> Result<bool, JournalError>;

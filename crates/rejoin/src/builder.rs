@@ -96,6 +96,11 @@ impl<'a> TurnBuilder<'a> {
         }
     }
 
+    /// Where the turn will be kept.
+    pub fn rejoin(&self) -> &'a Rejoin {
+        self.rejoin
+    }
+
     /// Who does it. Without it: the conversation's last agent, else the configured one, else the
     /// first that is installed.
     pub fn agent(mut self, agent: Agent) -> Self {
@@ -275,6 +280,7 @@ impl<'a> TurnBuilder<'a> {
                 .map(|answer| &mut **answer as &mut dyn FnMut(&Question) -> Answer),
             cancel,
         };
+        rejoin.engine.make_home()?;
         Ok(rejoin.engine.run(order, watcher)?)
     }
 }

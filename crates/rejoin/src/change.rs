@@ -2,9 +2,11 @@
 //! old wordings stay, and [`plan`](rejoin_core::plan) sees it all through the slice.
 
 use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part, System, Turn};
-use rejoin_journal::{load, messages};
+use rejoin_journal::messages;
 
+use crate::config::suggestion;
 use crate::find_message::{Found, find_message};
+use crate::name::{check_branch, check_label};
 use crate::{ConversationView, Error, Rejoin, check_name};
 
 /// Where the head stands after it was moved.
@@ -48,11 +50,15 @@ impl ConversationView<'_> {
     /// Puts labels on it and takes labels off; gives the labels it has then.
     pub fn tag(&self, add: &[String], remove: &[String]) -> Result<Vec<String>, Error> {
         for tag in add {
-            check_name(tag)?;
+            check_label(tag)?;
         }
         let mut tags = self.conversation.tags.clone();
         if let Some(unknown) = remove.iter().find(|tag| !tags.contains(*tag)) {
-            return Err(Error::not_found(format!("conversation {} has no tag {unknown:?}", self.id.short())));
+            let hint = suggestion(unknown, tags.iter().cloned());
+            return Err(Error::not_found(format!(
+                "conversation {} has no label {unknown:?}{hint}",
+                self.id.short()
+            )));
         }
         if !add.is_empty() || !remove.is_empty() {
             self.note(&[System::Tags { add: add.to_vec(), remove: remove.to_vec() }])?;
@@ -66,10 +72,7 @@ impl ConversationView<'_> {
     /// there. With a name, a branch of that name begins.
     pub fn branch(&self, at: &str, name: Option<&str>) -> Result<Moved, Error> {
         if let Some(name) = name {
-            check_name(name)?;
-            if name.parse::<usize>().is_ok() {
-                return Err(Error::usage(format!("{name:?} cannot be a branch: numbers name turns")));
-            }
+            check_branch(name)?;
         }
         self.move_head(|conversation| {
             let found = find_message(conversation, at)?;
@@ -99,7 +102,7 @@ impl ConversationView<'_> {
                     Some(0) => Ok((None, None)),
                     Some(left) => Ok((Some(path[left - 1].end), None)),
                     None => Err(Error::usage(format!(
-                        "the path to the head has {} turns, not {count}; `rejoin show --tree` draws it",
+                        "{count} turns back is too far: the path to the head has only {}; `rejoin show --tree` draws it",
                         path.len()
                     ))),
                 }
@@ -116,7 +119,7 @@ impl ConversationView<'_> {
     /// of the agent's tools stay as they are.
     pub fn amend(&self, message: &str, text: &str) -> Result<bool, Error> {
         let _hold = self.rejoin.engine.hold(self.id, "an edit")?;
-        let conversation = load(self.rejoin.engine.store(), self.id)?.conversation;
+        let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
         let (message, shortened) = self.message_of(&conversation, message)?;
         if message.kind == Kind::ToolResult {
             return Err(Error::usage(
@@ -163,7 +166,7 @@ impl ConversationView<'_> {
         to: impl FnOnce(&Conversation) -> Result<(Option<MessageId>, Option<String>), Error>,
     ) -> Result<Moved, Error> {
         let _hold = self.rejoin.engine.hold(self.id, "moving the head")?;
-        let conversation = load(self.rejoin.engine.store(), self.id)?.conversation;
+        let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
         let (to, branch) = to(&conversation)?;
         self.note(&[System::Head { to, branch: branch.clone() }])?;
         let head = to.and_then(|message| conversation.tree.turn(message)).map(|turn: &Turn| turn.id);

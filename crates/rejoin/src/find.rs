@@ -12,7 +12,7 @@ use crate::name::{looks_like_an_id, steps_back};
 use crate::{Error, Rejoin};
 
 impl Rejoin {
-    /// The conversation of a project that was written last, or one before it.
+    /// The conversation of a project that was used last, or one before it.
     pub(crate) fn newest(
         index: &mut Index<'_>,
         project: &str,
@@ -61,7 +61,10 @@ impl Rejoin {
             return Self::newest(index, project, before)?.ok_or_else(|| {
                 Error::not_found(match before {
                     0 => "this project has no conversation yet".to_owned(),
-                    _ => format!("this project has no {} conversations; `rejoin ls` lists them", before + 1),
+                    _ => format!(
+                        "this project has fewer than {} conversations; `rejoin ls` lists them",
+                        before + 1
+                    ),
                 })
             });
         }

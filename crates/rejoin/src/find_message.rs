@@ -46,7 +46,7 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Fo
         [] => {
             let hint = suggestion(text, tree.branches().map(|(name, _)| name.to_owned()));
             Err(Error::not_found(format!(
-                "no message {text:?} in this conversation; `rejoin show` lists its messages{hint}"
+                "no message {text:?} in this conversation; `rejoin show --ids` lists them{hint}"
             )))
         }
         many => {

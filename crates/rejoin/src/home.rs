@@ -40,6 +40,9 @@ impl Rejoin {
 
     /// The index: a cache, opened anew by every question, since others write, too.
     pub(crate) fn index(&self) -> Index<'_> {
+        if !self.home().is_dir() {
+            return self.index_untouched();
+        }
         let index = Index::open(self.engine.store(), &self.engine.cache());
         match &self.progress {
             Some(report) => index.on_progress(report),

@@ -19,7 +19,8 @@ pub struct Checked {
     pub problems: Vec<Noted>,
     /// How many problems there are; only the first hundred are kept.
     pub count: u64,
-    /// Nothing that was ever acknowledged is lost, and its end is whole.
+    /// As it stands now, repaired or not, nothing that was ever acknowledged is lost, and its end is
+    /// whole.
     pub sound: bool,
     /// What was appended to repair it.
     pub repaired: Vec<&'static str>,
@@ -80,7 +81,8 @@ impl Rejoin {
                 problems.note(Some(entry.place), entry.line, Problem::Repeated { message });
             }
         })?;
-        let lost = loaded.conversation.info.is_none();
+        let damaged = problems.losses > 0;
+        let mut lost = loaded.conversation.info.is_none();
         if lost {
             problems.note(None, Some(1), Problem::NotARecord { why: "the first record is lost".into() });
         }
@@ -97,11 +99,12 @@ impl Rejoin {
                 let schema = System::SCHEMA;
                 let info = ConversationInfo { schema, project, dir, scope: Scope::default() };
                 self.engine.note(id, &info, &[System::Conversation(info.clone())])?;
+                lost = false;
                 repaired.push("what the conversation is was written anew, from where its turns ran");
             }
         }
         let turns = loaded.conversation.tree.turns().len();
-        let sound = !torn_end && problems.noted.iter().all(|noted| noted.problem.is_harmless());
+        let sound = !(torn_end || lost || damaged);
         Ok(Checked { id, turns, sound, count: problems.count, problems: problems.noted, repaired })
     }
 }

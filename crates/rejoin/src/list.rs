@@ -1,11 +1,13 @@
 //! Lists of conversations.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rejoin_core::{Agent, ConversationId};
 use rejoin_index::{Filter, Summary};
 
+use crate::builder::known_agent;
 use crate::{Error, Rejoin};
 
 /// Which conversations to list. By default all there are.
@@ -15,7 +17,9 @@ pub struct ListFilter {
     pub project: Option<PathBuf>,
     /// Only those in which this agent took a turn.
     pub agent: Option<Agent>,
-    /// Only those written since then.
+    /// Only those with all of these labels.
+    pub tags: Vec<String>,
+    /// Only those used since then.
     pub since: Option<SystemTime>,
     /// At most so many.
     pub limit: Option<usize>,
@@ -37,8 +41,8 @@ pub struct Listing {
 pub struct Listed {
     /// Its id.
     pub id: ConversationId,
-    /// When it was last written.
-    pub modified: SystemTime,
+    /// When it was last used: a name, a label, a copy of its file is no use.
+    pub used: SystemTime,
     /// A turn is running now.
     pub running: bool,
     /// What is told of it.
@@ -64,20 +68,30 @@ impl Rejoin {
         let list = index.list(&Filter {
             project: project.as_deref(),
             agent: filter.agent.as_ref(),
+            tags: &filter.tags,
             since: filter.since,
             limit: filter.limit,
         })?;
         let listed = |listed: rejoin_index::Listed| Listed {
             id: listed.id,
-            modified: listed.modified,
+            used: listed.used,
             running: self.is_running(listed.id),
             summary: listed.summary,
         };
+        if let Some(agent) = filter.agent.as_ref().filter(|_| list.conversations.is_empty()) {
+            known_agent(agent)?;
+        }
         Ok(Listing {
             conversations: list.conversations.into_iter().map(listed).collect(),
             more: list.more,
             warnings: index.warnings().to_vec(),
         })
+    }
+
+    /// The labels in use, in the project a directory is in or in all.
+    pub fn tags(&self, project: Option<PathBuf>) -> Result<BTreeSet<String>, Error> {
+        let all = self.list(&ListFilter { project, ..ListFilter::default() })?;
+        Ok(all.conversations.into_iter().flat_map(|listed| listed.summary.tags).collect())
     }
 }
 

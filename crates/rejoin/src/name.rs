@@ -2,6 +2,23 @@ use crate::Error;
 
 /// Accepts a text as the name of a conversation. Names cannot look like ids: `-r` takes both.
 pub fn check_name(name: &str) -> Result<(), Error> {
+    check(name, "the name of a conversation")
+}
+
+/// Accepts a text as the name of a branch, which a turn's number or a message's id could be, too.
+pub(crate) fn check_branch(name: &str) -> Result<(), Error> {
+    if name.parse::<usize>().is_ok() {
+        return Err(Error::usage(format!("{name:?} cannot be the name of a branch: numbers name turns")));
+    }
+    check(name, "the name of a branch")
+}
+
+/// Accepts a text as a label.
+pub(crate) fn check_label(label: &str) -> Result<(), Error> {
+    check(label, "a label")
+}
+
+fn check(name: &str, what: &str) -> Result<(), Error> {
     let fault = if name.is_empty() {
         Some("it is empty")
     } else if name.chars().count() > 64 {
@@ -17,7 +34,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     };
     match fault {
         None => Ok(()),
-        Some(fault) => Err(Error::usage(format!("{name:?} cannot be the name of a conversation: {fault}"))),
+        Some(fault) => Err(Error::usage(format!("{name:?} cannot be {what}: {fault}"))),
     }
 }
 

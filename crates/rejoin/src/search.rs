@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rejoin_core::Agent;
 use rejoin_index::{Hit, Query, Search};
 
+use crate::builder::known_agent;
 use crate::list::project_of;
 use crate::{Error, Rejoin};
 
@@ -15,6 +16,8 @@ pub struct SearchFilter {
     pub project: Option<PathBuf>,
     /// Only turns of this agent.
     pub agent: Option<Agent>,
+    /// Only in conversations with all of these labels.
+    pub tags: Vec<String>,
     /// At most so many hits; 20 if not given.
     pub limit: Option<usize>,
 }
@@ -52,8 +55,12 @@ impl Rejoin {
             query,
             project: project.as_deref(),
             agent: filter.agent.as_ref(),
+            tags: &filter.tags,
             limit: filter.limit.unwrap_or(20),
         })?;
+        if let Some(agent) = filter.agent.as_ref().filter(|_| hits.hits.is_empty()) {
+            known_agent(agent)?;
+        }
         Ok(Found { hits: hits.hits, more: hits.more, warnings: index.warnings().to_vec() })
     }
 }

@@ -76,6 +76,11 @@ impl Rejoin {
         Ok(self.engine.store().list(Some(&project))?.into_iter().map(|listed| listed.id).collect())
     }
 
+    /// How many turns a conversation has, on all branches.
+    pub fn turns(&self, id: ConversationId) -> Result<usize, Error> {
+        Ok(load(self.engine.store(), id)?.conversation.tree.turns().len())
+    }
+
     pub(crate) fn is_running(&self, id: ConversationId) -> bool {
         matches!(self.engine.locks().holder(&format!("conversation-{id}")), Ok(Some(_)))
     }

@@ -44,7 +44,7 @@ pub(super) const COMMANDS: &[Slash] = &[
     ),
     slash("retry", "[MESSAGE]", "run a turn again", Takes::Message),
     slash("why", "[AGENT]", "would the next turn resume? each guard with its two values", Takes::Agent),
-    slash("show", "[--tree] [-n TURNS]", "what was said and done", Takes::Nothing),
+    slash("show", "[--tree] [--ids] [-n TURNS]", "what was said and done", Takes::Nothing),
     slash("name", "NAME", "name the conversation", Takes::Nothing),
     slash("help", "", "this list", Takes::Nothing),
     slash("quit", "", "leave, as Ctrl-D does", Takes::Nothing),

@@ -121,7 +121,7 @@ impl<'a> Live<'a> {
         let stopped = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stopped);
         let mut turn = turn.on_question(move |question| Quiet::interrupted(|| ask::ask(question, &asked)));
-        let mut printer = Printer::live();
+        let mut printer = Printer::live(self.rejoin);
         let mut begun = None;
         let outcome = {
             let _running = Running::begin(turn.canceller()?, Arc::clone(&stopped));

@@ -11,7 +11,7 @@ use crate::{exit, prompt, style};
 /// `rejoin edit`
 pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let view = super::view(&rejoin, &args.conversation)?;
     let message = view.message(&args.message)?;
     check(args, &message)?;
     let text = match &args.file {

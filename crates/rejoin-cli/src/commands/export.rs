@@ -12,7 +12,7 @@ use crate::{exit, style};
 /// `rejoin export`
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let view = super::view(&rejoin, &args.conversation)?;
     let mut redactor = args.redact.then(|| Redactor::new(std::env::var("HOME").ok()));
     let target: Box<dyn Write> = match &args.to {
         Some(file) => Box::new(create(file)?),
@@ -24,6 +24,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
         // Somebody who closed the pipe has seen enough.
         Err(error) if is_broken_pipe(&error) => return Ok(exit::DONE),
         written => written?,
+    }
+    if let Some(file) = &args.to {
+        style::talk(&format!("conversation {} is in {}", view.id().short(), file.display()));
     }
     if let Some(redactor) = redactor {
         let counts: Vec<String> =
@@ -48,10 +51,11 @@ fn write(
         ExportFormat::Jsonl => Format::Jsonl,
         ExportFormat::Bundle => Format::Bundle,
         ExportFormat::Json => {
-            let whole = serde_json::to_string_pretty(&show::as_json(view, &view.path(), usize::MAX)?)? + "\n";
-            let whole = whole.into_bytes();
-            out.write_all(&redactor.map_or(whole.clone(), |redactor| redactor.redact(&whole)))?;
-            return Ok(());
+            let mut whole = show::as_json(view, &view.path(), usize::MAX)?;
+            if let Some(redactor) = redactor {
+                redactor.value(&mut whole);
+            }
+            return Ok(writeln!(out, "{whole:#}")?);
         }
     };
     Ok(view.export(format, redactor, out)?)

@@ -6,7 +6,7 @@ use crate::{exit, style};
 /// `rejoin branch`
 pub(crate) fn branch(args: &BranchArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let view = super::view(&rejoin, &args.conversation)?;
     let moved = view.branch(&args.at, args.name.as_deref())?;
     tell(&view, &moved);
     Ok(exit::DONE)
@@ -15,7 +15,7 @@ pub(crate) fn branch(args: &BranchArgs) -> anyhow::Result<i32> {
 /// `rejoin rewind`
 pub(crate) fn rewind(args: &RewindArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let view = super::view(&rejoin, &args.conversation)?;
     let how = match &args.to {
         Some(message) => Rewind::To(message.clone()),
         None => Rewind::Turns(args.turns),

@@ -4,7 +4,7 @@ use crate::{exit, style};
 /// `rejoin name`
 pub(crate) fn name(args: &NameArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = rejoin.view(&super::here()?, &args.conversation)?;
+    let view = super::view(&rejoin, &args.conversation)?;
     view.rename(&args.name)?;
     style::talk(&format!("{} is called {:?} now", view.id().short(), args.name));
     Ok(exit::DONE)
@@ -24,7 +24,7 @@ pub(crate) fn tag(args: &TagArgs) -> anyhow::Result<i32> {
         }
     }
     let rejoin = super::open()?;
-    let tags = rejoin.view(&super::here()?, &args.conversation)?.tag(&add, &remove)?;
+    let tags = super::view(&rejoin, &args.conversation)?.tag(&add, &remove)?;
     super::print(&tags.into_iter().map(|tag| rejoin::printable(&tag) + "\n").collect::<String>())?;
     Ok(exit::DONE)
 }

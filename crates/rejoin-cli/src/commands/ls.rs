@@ -14,17 +14,24 @@ const PAGE: usize = 50;
 
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
-    if args.interactive {
-        return choose(lines(args.all_projects)?, &ShowArgs::default());
-    }
-    let rejoin = super::open_indexed()?;
-    let page = (for_a_person() && !args.json).then_some(PAGE);
-    let listing = rejoin.list(&ListFilter {
+    let page = (for_a_person() && !args.json && !args.interactive).then_some(PAGE);
+    let filter = ListFilter {
         project: super::project_here(args.all_projects)?,
         agent: args.agent.clone().map(Agent::named),
+        tags: args.tag.clone(),
         since: args.since.map(|time| SystemTime::now() - time),
         limit: args.limit.map(NonZeroUsize::get).or(page),
-    })?;
+    };
+    let rejoin = super::open_indexed()?;
+    if args.interactive {
+        let lines = lines(&filter)?;
+        if lines.is_empty() {
+            style::talk(&nothing(&rejoin, args)?);
+            return Ok(exit::NOT_FOUND);
+        }
+        return choose(lines, &ShowArgs::default());
+    }
+    let listing = rejoin.list(&filter)?;
     for warning in &listing.warnings {
         style::loud(&format!("! {warning}"));
     }
@@ -34,12 +41,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         return Ok(exit::DONE);
     }
     if listing.conversations.is_empty() {
-        let filtered = args.agent.is_some() || args.since.is_some();
-        style::talk(if filtered {
-            "no such conversation here; `rejoin ls` lists all"
-        } else {
-            "no conversation here yet; begin one with `rejoin run \"…\"`"
-        });
+        style::talk(&nothing(&rejoin, args)?);
     }
     super::print(&table(&listing.conversations, args.all_projects))?;
     if listing.more && args.limit.is_none() {
@@ -48,12 +50,25 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-/// The conversations of this project, or of all, each with its line.
-pub(super) fn lines(all_projects: bool) -> anyhow::Result<Vec<(ConversationId, String)>> {
-    let filter = ListFilter { project: super::project_here(all_projects)?, ..ListFilter::default() };
-    let listing = super::open_indexed()?.list(&filter)?;
-    let list = listing.conversations;
-    let lines: Vec<String> = table(&list, all_projects).lines().map(str::to_owned).collect();
+/// Why the list is empty, and what to do about it.
+fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs) -> anyhow::Result<String> {
+    let tags = rejoin.tags(super::project_here(args.all_projects)?)?;
+    if let Some(unknown) = args.tag.iter().find(|tag| !tags.contains(*tag)) {
+        let hint = rejoin::suggestion(unknown, tags.into_iter());
+        return Ok(format!("no conversation here has the label {unknown:?}{hint}"));
+    }
+    let filtered = args.agent.is_some() || args.since.is_some() || !args.tag.is_empty();
+    Ok(if filtered {
+        "no such conversation here; `rejoin ls` lists all".to_owned()
+    } else {
+        "no conversation here yet; begin one with `rejoin run \"…\"`".to_owned()
+    })
+}
+
+/// Conversations, each with its line.
+pub(super) fn lines(filter: &ListFilter) -> anyhow::Result<Vec<(ConversationId, String)>> {
+    let list = super::open_indexed()?.list(filter)?.conversations;
+    let lines: Vec<String> = table(&list, filter.project.is_none()).lines().map(str::to_owned).collect();
     // On a terminal, a line with the names of the columns comes first.
     let first = lines.len() - list.len();
     Ok(list.iter().map(|listed| listed.id).zip(lines.into_iter().skip(first)).collect())
@@ -80,6 +95,15 @@ fn table(list: &[Listed], with_project: bool) -> String {
         let agents: Vec<&str> = listed.summary.agents.iter().map(Agent::as_str).collect();
         style::one_line(&agents.join("+"), 24)
     };
+    let tags = |listed: &Listed| {
+        let tags: Vec<String> = listed.summary.tags.iter().map(|tag| format!("+{tag}")).collect();
+        style::one_line(&tags.join(" "), 24)
+    };
+    let branch = |listed: &Listed| match (&listed.summary.branch, listed.summary.branches) {
+        (Some(name), _) => style::one_line(name, 24),
+        (None, 0 | 1) => String::new(),
+        (None, count) => style::plural(count, "branch"),
+    };
     let usage = |listed: &Listed| {
         let usage = listed.summary.usage;
         style::count(usage.input + usage.cached + usage.output)
@@ -87,13 +111,15 @@ fn table(list: &[Listed], with_project: bool) -> String {
     let mut columns = vec![
         column("id", false, 0, &|listed| listed.id.short()),
         column("title", false, 0, &|listed| title(listed, 200)),
-        column("agents", false, 0, &agents),
+        column("tags", false, 2, &tags),
+        column("agents", false, 1, &agents),
         column("turns", true, 0, &|listed| listed.summary.turns.to_string()),
-        column("age", true, 0, &|listed| style::short_age(listed.modified)),
-        column("tokens", true, 2, &usage),
-        column("cost", true, 3, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
-        column("branch", false, 4, &|listed| {
-            style::one_line(listed.summary.branch.as_deref().unwrap_or_default(), 24)
+        column("age", true, 0, &|listed| style::short_age(listed.used)),
+        column("tokens", true, 3, &usage),
+        column("cost", true, 5, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
+        column("branch", false, 4, &branch),
+        column("git", false, 6, &|listed| {
+            style::one_line(listed.summary.git_branch.as_deref().unwrap_or_default(), 24)
         }),
         column("state", false, 0, &|listed| state(listed).to_owned()),
     ];
@@ -119,7 +145,7 @@ fn title(listed: &Listed, most: usize) -> String {
 }
 
 fn as_json(listed: &Listed) -> serde_json::Value {
-    let modified = listed.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let used = listed.used.duration_since(UNIX_EPOCH).unwrap_or_default();
     let summary = &listed.summary;
     json!({
         "id": listed.id,
@@ -127,10 +153,13 @@ fn as_json(listed: &Listed) -> serde_json::Value {
         "title": style::one_line(&summary.title, 200),
         "project": summary.project,
         "dir": summary.dir,
+        "git_branch": summary.git_branch,
         "branch": summary.branch,
+        "branches": summary.branches,
+        "tags": summary.tags,
         "agents": summary.agents,
         "turns": summary.turns,
-        "modified_ms": modified.as_millis() as u64,
+        "used_ms": used.as_millis() as u64,
         "usage": summary.usage,
         "cost": summary.cost,
         "state": state(listed),

@@ -76,6 +76,18 @@ fn project_here(all_projects: bool) -> anyhow::Result<Option<std::path::PathBuf>
     if all_projects { Ok(None) } else { here().map(Some) }
 }
 
+/// Opens a conversation; what is wrong with its journal is told.
+pub(crate) fn view<'a>(
+    rejoin: &'a rejoin::Rejoin,
+    conversation: &str,
+) -> anyhow::Result<rejoin::ConversationView<'a>> {
+    let view = rejoin.view(&here()?, conversation)?;
+    for problem in view.problems() {
+        crate::style::loud(&format!("! {problem}"));
+    }
+    Ok(view)
+}
+
 /// The directory the user stands in.
 pub(crate) fn here() -> anyhow::Result<std::path::PathBuf> {
     std::env::current_dir()

@@ -24,13 +24,16 @@ pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
 pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let here = super::here()?;
-    let filter = ListFilter { project: super::project_here(args.all_projects)?, ..ListFilter::default() };
-    let listing = rejoin.list(&filter)?;
-    let old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > args.older_than);
+    let listing = rejoin.list(&ListFilter {
+        project: super::project_here(args.all_projects)?,
+        tags: args.tag.clone(),
+        ..ListFilter::default()
+    })?;
+    let old = |used: SystemTime| used.elapsed().is_ok_and(|age| age > args.older_than);
     let views: Vec<_> = listing
         .conversations
         .iter()
-        .filter(|listed| old(listed.modified) && !listed.running)
+        .filter(|listed| old(listed.used) && !listed.running)
         .filter(|listed| !args.keep_named || listed.summary.name.is_none())
         .map(|listed| rejoin.view(&here, &listed.id.to_string()))
         .collect::<Result<_, _>>()?;

@@ -17,9 +17,10 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
 
 /// Carries out a turn that is described up to what all commands have in common.
 pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &HowArgs) -> anyhow::Result<i32> {
+    let rejoin = turn.rejoin();
     let mut turn = apply(turn, how);
     if how.dry_run {
-        return dry_run::show(&turn.dry_run()?, how.output);
+        return dry_run::show(rejoin, &turn.dry_run()?, how.output);
     }
     let stopped = Arc::new(AtomicBool::new(false));
     if how.output == Output::Text && ask::can_ask() {
@@ -35,7 +36,7 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &HowArgs) -> anyhow::Result<
         signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
         signal_hook::flag::register(signal, Arc::clone(&stopped))?;
     }
-    let mut printer = Printer::new(how.output);
+    let mut printer = Printer::new(rejoin, how.output);
     let outcome = turn.run(|event: &Event| printer.event(event));
     match outcome {
         Ok(outcome) => {

@@ -24,6 +24,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
         &SearchFilter {
             project: super::project_here(args.all_projects)?,
             agent: args.agent.clone().map(Agent::named),
+            tags: args.tag.clone(),
             limit: Some(args.limit.get()),
         },
     )?;

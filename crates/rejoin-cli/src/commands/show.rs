@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rejoin::{ConversationView, Decision, Kind, Message, Outcome, Part, Turn, TurnState};
+use rejoin::{ConversationView, Decision, Kind, ListFilter, Message, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
 use super::choose::choose;
@@ -15,14 +15,11 @@ const MOST: usize = 64 << 10;
 /// `rejoin show`
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     if args.interactive {
-        return choose(ls::lines(false)?, args);
+        let here = ListFilter { project: Some(super::here()?), ..ListFilter::default() };
+        return choose(ls::lines(&here)?, args);
     }
     let rejoin = super::open()?;
-    let here = super::here()?;
-    let view = rejoin.view(&here, &args.conversation)?;
-    for problem in view.problems() {
-        style::loud(&format!("! {problem}"));
-    }
+    let view = super::view(&rejoin, &args.conversation)?;
     if args.raw {
         return raw(&view);
     }
@@ -50,9 +47,9 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
             let _ = writeln!(out, "\n({} before)", style::plural(first, "turn"));
         }
         for (at, turn) in path.iter().enumerate().skip(first) {
-            paragraph(&view, turn, at + 1, &mut out)?;
+            paragraph(&view, turn, at + 1, args.ids, &mut out)?;
         }
-        if let Some(branch) = conversation.tree.current_branch() {
+        if let Some(branch) = conversation.tree.current_branch().filter(|_| args.at.is_none()) {
             let _ = writeln!(out, "\non branch {branch}");
         }
     }
@@ -72,22 +69,25 @@ fn paragraph(
     view: &ConversationView<'_>,
     turn: &Turn,
     number: usize,
+    ids: bool,
     out: &mut String,
 ) -> anyhow::Result<()> {
     let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
     let _ = writeln!(out, "\n── turn {number} · {agent} · {} · {}", turn.id.short(), margin(view, turn));
     for message in view.messages(turn, MOST)? {
-        match message.kind {
-            Kind::User => {
-                for line in rejoin::printable(&message.text()).lines() {
-                    let _ = writeln!(out, "> {line}");
-                }
-                for attachment in message.attachments() {
-                    let _ = writeln!(out, "> + {}", style::attachment(attachment));
-                }
+        if message.kind == Kind::User {
+            for line in rejoin::printable(&message.text()).lines() {
+                let _ = writeln!(out, "> {line}");
             }
-            _ => parts(&message, out),
+            for attachment in message.attachments() {
+                let _ = writeln!(out, "> + {}", style::attachment(attachment));
+            }
+            continue;
         }
+        if ids {
+            let _ = writeln!(out, "[{}]", message.id.short());
+        }
+        parts(&message, out);
     }
     Ok(())
 }

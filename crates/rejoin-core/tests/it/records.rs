@@ -494,16 +494,19 @@ fn gap(world: &World) -> Option<Gap> {
 }
 
 #[test]
-fn lines_with_one_id_are_one_message() {
+fn lines_with_one_id_are_one_message_and_a_copy_of_a_turn_is_passed_over() {
     let mut world = World::new();
     user(&mut world, 1, None);
     world.say(Kind::Assistant, id(2), Some(id(1)), vec![Part::text("he")]);
     world.say(Kind::Assistant, id(2), Some(id(1)), vec![Part::text("llo")]);
     user(&mut world, 1, None);
+    world.say(Kind::Assistant, id(2), Some(id(1)), vec![Part::text("he")]);
+    world.say(Kind::Assistant, id(2), Some(id(1)), vec![Part::text("llo")]);
+    world.say(Kind::Assistant, id(2), Some(id(1)), vec![Part::text("!")]);
     assert_eq!(world.conversation.tree.turns().len(), 1);
     let told = world.told(&[id(1)]).remove(0);
     let texts: Vec<String> = told.messages.iter().map(rejoin_core::Message::text).collect();
-    assert_eq!(texts, ["ask 1ask 1", "hello"]);
+    assert_eq!(texts, ["ask 1", "hello!"]);
     assert_eq!(world.conversation.tree.turn(id(2)).unwrap().end, id(2));
 }
 

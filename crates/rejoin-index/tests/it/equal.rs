@@ -1,5 +1,7 @@
 //! After any history of appends, deletions and damage, the index says what the journals say.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
@@ -186,8 +188,9 @@ impl World {
             assert_eq!(listed.summary.name, conversation.name);
             assert_eq!(listed.summary.usage, conversation.usage());
         }
-        let there: Vec<_> = self.disk.store.list(None).unwrap().iter().map(|listed| listed.id).collect();
-        assert_eq!(list.conversations.iter().map(|listed| listed.id).collect::<Vec<_>>(), there);
+        let there: BTreeSet<_> = self.disk.store.list(None).unwrap().iter().map(|listed| listed.id).collect();
+        assert_eq!(list.conversations.iter().map(|listed| listed.id).collect::<BTreeSet<_>>(), there);
+        assert!(list.conversations.is_sorted_by_key(|listed| Reverse(listed.used)));
         assert_eq!(stats(&mut index), stats(&mut reader));
         assert_eq!(index.names("/home/ann/app").unwrap(), reader.names("/home/ann/app").unwrap());
         assert!(index.warnings().is_empty(), "{:?}", index.warnings());

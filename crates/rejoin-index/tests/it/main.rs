@@ -5,5 +5,6 @@
 mod cache;
 mod equal;
 mod languages;
+mod last_use;
 mod naive;
 mod support;

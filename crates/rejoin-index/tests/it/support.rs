@@ -99,7 +99,7 @@ pub(crate) fn all(index: &mut Index<'_>) -> List {
 
 pub(crate) fn hits(index: &mut Index<'_>, words: &[&str], limit: usize) -> Hits {
     let query = Query::parse(words).unwrap();
-    index.search(&Search { query: &query, project: None, agent: None, limit }).unwrap()
+    index.search(&Search { query: &query, project: None, agent: None, tags: &[], limit }).unwrap()
 }
 
 pub(crate) fn stats(index: &mut Index<'_>) -> Stats {

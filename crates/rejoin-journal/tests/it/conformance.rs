@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rejoin_core::{ConversationId, Kind, System};
+use rejoin_core::{ConversationId, Envelope, Kind, System};
 use rejoin_journal::{Adopted, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load};
 
 use crate::support::{PROJECT, assistant, conversation, first, info, message, read, system, user};
@@ -38,6 +38,7 @@ every_store! {
     a_list_is_newest_first_and_knows_projects,
     a_reserved_place_is_not_listed,
     a_search_stops_when_told,
+    a_journal_is_read_back_from_its_end,
     an_adopted_conversation_is_the_same_to_the_byte,
     only_a_continuation_is_adopted_over_what_is_there,
     a_moved_conversation_belongs_to_its_new_project,
@@ -95,6 +96,31 @@ fn records_are_fetched_by_their_place(store: &dyn Store) {
     store.fetch(id, &places, &mut |place, raw| found.push((place, raw.unwrap().record().unwrap()))).unwrap();
     let expected = [0, 3, 4, 50, 51, 120, 199].map(|at: usize| (all.places[at], all.records[at].clone()));
     assert_eq!(found, expected);
+}
+
+fn a_journal_is_read_back_from_its_end(store: &dyn Store) {
+    let id = begin(store, 1);
+    let mut appender = store.appender(id).unwrap();
+    for number in 1..200 {
+        let text = "x".repeat(if number % 50 == 0 { 700_000 } else { 30 });
+        appender.append(&[user(id, number, None, &text)]).unwrap();
+    }
+    let mut back = Vec::new();
+    let mut each = |record: &Envelope<'_>| {
+        back.push(record.uuid);
+        ControlFlow::Continue(())
+    };
+    store.read_back(id, &mut each).unwrap();
+    back.reverse();
+    let all: Vec<_> = read(store, id, 0).records.iter().map(|record| record.uuid).collect();
+    assert_eq!(back, all);
+    let mut count = 0;
+    let mut one = |_: &Envelope<'_>| {
+        count += 1;
+        ControlFlow::Break(())
+    };
+    store.read_back(id, &mut one).unwrap();
+    assert_eq!(count, 1);
 }
 
 fn a_place_without_a_record_is_told(store: &dyn Store) {

@@ -10,7 +10,7 @@ use rejoin_journal::{Adopted, LONGEST_LINE, RawRecord};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Pen, cannot};
+use super::{Pen, cannot, put};
 use crate::builder::existing_dir;
 use crate::{ConversationView, Error, Rejoin};
 
@@ -50,24 +50,23 @@ pub enum Taken {
     Known,
 }
 
-pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
+pub(super) fn write(view: &ConversationView<'_>, pen: Pen<'_>) -> Result<(), Error> {
+    let Pen { redactor, out } = pen;
     let head = Head { rejoin_bundle: VERSION, conversation: view.id };
     let line = |text: Result<String, serde_json::Error>| {
         text.map_err(|error| cannot("write the export")(error.into()))
     };
     let head = line(serde_json::to_string(&head))? + "\n";
-    pen.out.write_all(head.as_bytes()).map_err(cannot("write the export"))?;
+    put(out, head.as_bytes())?;
     let (mut bytes, mut hash) = (0, Sha256::new());
-    view.lines(&mut |text| {
-        let redacted = pen.redactor.as_mut().map(|redactor| redactor.redact(text));
-        let text = redacted.as_deref().unwrap_or(text);
-        bytes += text.len() as u64;
-        hash.update(text);
-        pen.out.write_all(text).map_err(cannot("write the export"))
+    view.lines(redactor, &mut |line| {
+        bytes += line.len() as u64;
+        hash.update(line);
+        put(out, line)
     })?;
     let foot = Foot { bytes, sha256: hex(&hash.finalize()) };
     let foot = format!("\n{}\n", line(serde_json::to_string(&foot))?);
-    pen.out.write_all(foot.as_bytes()).map_err(cannot("write the export"))
+    put(out, foot.as_bytes())
 }
 
 impl Rejoin {
@@ -78,6 +77,7 @@ impl Rejoin {
             .map_err(|error| Error::usage(format!("cannot read {}: {error}", file.display())))?;
         let (begin, length) = journal_in(&mut source, file)?;
         let (id, first) = first_record(&mut part(&mut source, begin, length)?, file)?;
+        self.engine.make_home()?;
         let store = self.engine.store();
         let taken = match store.adopt(id, &first, &mut part(&mut source, begin, length)?)? {
             Adopted::New => Taken::New,

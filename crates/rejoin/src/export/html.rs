@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use rejoin_core::{Kind, Part, Turn};
+use rejoin_core::{Kind, Message, Part, Turn};
 
 use super::Pen;
 use crate::{ConversationView, Error};
@@ -17,9 +17,9 @@ pre{background:var(--soft);padding:.7rem;border-radius:.4rem;overflow:auto;max-h
 
 /// The path as one page. Every word of it is escaped: what an agent said is shown, never run.
 pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
-    let title = view.title()?;
+    let title = pen.clean(&view.title()?);
     let title = escaped(title.lines().next().unwrap_or_default());
-    let place = view.info().map(|info| escaped(&info.dir)).unwrap_or_default();
+    let place = view.info().map(|info| escaped(&pen.clean(&info.dir))).unwrap_or_default();
     let head = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -28,14 +28,15 @@ pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<()
          <p class=\"note\">conversation {} in {place}, kept by rejoin</p>\n",
         view.id()
     );
-    pen.put(head.as_bytes())?;
+    pen.put(&head)?;
     for (at, turn) in view.path().into_iter().enumerate() {
-        pen.put(section(view, turn, at + 1)?.as_bytes())?;
+        let section = section(turn, at + 1, &pen.messages(view, turn)?);
+        pen.put(&section)?;
     }
-    pen.put(b"</html>\n")
+    pen.put("</html>\n")
 }
 
-fn section(view: &ConversationView<'_>, turn: &Turn, number: usize) -> Result<String, Error> {
+fn section(turn: &Turn, number: usize, messages: &[Message]) -> String {
     let agent = escaped(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
     let mut out = format!(
         "<h2 id=\"{}\">{number} · {agent} <span class=\"note\">{} · {}</span></h2>\n",
@@ -43,7 +44,7 @@ fn section(view: &ConversationView<'_>, turn: &Turn, number: usize) -> Result<St
         escaped(&turn.started),
         escaped(&ConversationView::margin(turn))
     );
-    for message in view.messages(turn, usize::MAX)? {
+    for message in messages {
         for part in &message.parts {
             let _ = match part {
                 Part::Text { text, thought: false } => {
@@ -66,7 +67,7 @@ fn section(view: &ConversationView<'_>, turn: &Turn, number: usize) -> Result<St
             };
         }
     }
-    Ok(out)
+    out
 }
 
 fn folded(out: &mut String, summary: &str, body: &str) -> std::fmt::Result {

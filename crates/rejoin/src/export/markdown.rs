@@ -7,20 +7,21 @@ use crate::{ConversationView, Error};
 
 /// The path as a document.
 pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
-    let title = view.title()?;
+    let title = pen.clean(&view.title()?);
     let title = title.lines().next().unwrap_or_default();
     let mut head = format!("# {}\n\n", if title.is_empty() { "A conversation" } else { title });
     if let Some(info) = view.info() {
-        let _ = writeln!(head, "Conversation `{}` in `{}`, kept by rejoin.\n", view.id(), info.dir);
+        let dir = pen.clean(&info.dir);
+        let _ = writeln!(head, "Conversation `{}` in `{dir}`, kept by rejoin.\n", view.id());
     }
-    pen.put(head.as_bytes())?;
+    pen.put(&head)?;
     for (at, turn) in view.path().into_iter().enumerate() {
         let mut out = String::new();
         heading(turn, at + 1, &mut out);
-        for message in view.messages(turn, usize::MAX)? {
+        for message in pen.messages(view, turn)? {
             paragraph(&message, &mut out);
         }
-        pen.put(out.as_bytes())?;
+        pen.put(&out)?;
     }
     Ok(())
 }

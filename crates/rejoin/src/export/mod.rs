@@ -2,12 +2,14 @@
 
 mod bundle;
 mod html;
+mod lines;
 mod markdown;
 mod redact;
+mod shapes;
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 
-use rejoin_core::{Decision, Outcome, Turn};
+use rejoin_core::{Decision, Message, Outcome, Turn};
 
 use crate::{ConversationView, Error};
 
@@ -39,20 +41,9 @@ impl ConversationView<'_> {
         match format {
             Format::Markdown => markdown::write(self, &mut pen),
             Format::Html => html::write(self, &mut pen),
-            Format::Jsonl => self.lines(&mut |line| pen.put(line)),
-            Format::Bundle => bundle::write(self, &mut pen),
+            Format::Jsonl => self.lines(pen.redactor, &mut |line| put(pen.out, line)),
+            Format::Bundle => bundle::write(self, pen),
         }
-    }
-
-    /// The lines of the journal, each with its end, if it has one.
-    fn lines(&self, each: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let mut journal = BufReader::with_capacity(256 << 10, self.raw()?);
-        let mut line = Vec::new();
-        while journal.read_until(b'\n', &mut line).map_err(cannot("read the journal"))? > 0 {
-            each(&line)?;
-            line.clear();
-        }
-        Ok(())
     }
 
     /// Decision and outcome of a turn, in a few words.
@@ -71,17 +62,35 @@ impl ConversationView<'_> {
     }
 }
 
-/// Writes, and takes out before what should not leave.
+/// Writes, and takes out of the words before what should not leave.
 struct Pen<'a> {
     redactor: Option<&'a mut Redactor>,
     out: &'a mut dyn Write,
 }
 
 impl Pen<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let redacted = self.redactor.as_mut().map(|redactor| redactor.redact(bytes));
-        self.out.write_all(redacted.as_deref().unwrap_or(bytes)).map_err(cannot("write the export"))
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        put(self.out, text.as_bytes())
     }
+
+    fn clean(&mut self, text: &str) -> String {
+        self.redactor.as_mut().map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
+    }
+
+    /// What was said in a turn.
+    fn messages(&mut self, view: &ConversationView<'_>, turn: &Turn) -> Result<Vec<Message>, Error> {
+        let mut messages = view.messages(turn, usize::MAX)?;
+        if let Some(redactor) = &mut self.redactor {
+            for message in &mut messages {
+                redactor.message(message);
+            }
+        }
+        Ok(messages)
+    }
+}
+
+fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Error> {
+    out.write_all(bytes).map_err(cannot("write the export"))
 }
 
 fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {

@@ -1,130 +1,163 @@
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use regex::bytes::{Captures, Regex};
+use rejoin_core::{Message, Part};
+use serde_json::Value;
 
-/// Takes out of a text what should not leave: keys, tokens, passwords, the home directory. It knows
-/// shapes, not meanings: a secret that looks like a word stays.
+use super::shapes::{SECRET_KEY, SHAPES};
+
+/// Takes out of what was said what should not leave: keys, tokens, passwords, home directories. It
+/// knows shapes, not meanings: a secret that looks like a word stays.
 pub struct Redactor {
     shapes: Vec<(&'static str, Regex)>,
+    secret_key: Option<Regex>,
     home: Option<String>,
-    counts: BTreeMap<&'static str, usize>,
+    found: BTreeMap<&'static str, BTreeSet<Vec<u8>>>,
 }
-
-/// Every shape, the most telling first. Where there is a group, only that is taken out. Nothing
-/// matches a quote or a backslash, so that JSON stays JSON.
-const SHAPES: [(&str, &str); 15] = [
-    (
-        "private key",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
-    ),
-    ("api key", r"\bsk-[A-Za-z0-9_-]{16,}"),
-    ("stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    ("github token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
-    ("gitlab token", r"\bglpat-[A-Za-z0-9_-]{16,}"),
-    ("aws key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("google key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{30,}"),
-    ("hugging face token", r"\bhf_[A-Za-z0-9]{30,}"),
-    ("json web token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("password in an address", r"://[^/\s:@\x22\x27\\]+:([^@/\s\x22\x27\\]+)@"),
-    ("basic login", r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"),
-    ("bearer token", r"(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})"),
-    (
-        "password",
-        r"(?i)\b[a-z0-9_-]*(?:api[_-]?key|access[_-]?key|token|secret|password|passwd|passphrase|_pwd)(?:&quot;|&#39;|[\x22\x27\\])*\s*[:=]\s*(?:&quot;|&#39;|[\x22\x27\\])*([A-Za-z0-9._~+/=@$!%*-]{6,})",
-    ),
-];
 
 impl Redactor {
     /// Knows the usual shapes, and this home directory.
     pub fn new(home: Option<String>) -> Self {
         // A shape that is no expression would be a mistake of ours; the tests try every one.
-        let shapes = SHAPES
-            .iter()
-            .filter_map(|(name, shape)| Some((*name, Regex::new(&format!("(?s-u){shape}")).ok()?)));
-        let home = home.filter(|home| home.len() > 1);
-        Self { shapes: shapes.collect(), home, counts: BTreeMap::new() }
+        let expression = |shape: &str| Regex::new(&format!("(?s-u){shape}")).ok();
+        Self {
+            shapes: SHAPES.iter().filter_map(|(name, shape)| Some((*name, expression(shape)?))).collect(),
+            secret_key: expression(SECRET_KEY),
+            home: home.map(|home| home.trim_end_matches('/').to_owned()).filter(|home| home.len() > 1),
+            found: BTreeMap::new(),
+        }
     }
 
-    /// What was taken out so far: what it was, and how often.
-    pub fn counts(&self) -> &BTreeMap<&'static str, usize> {
-        &self.counts
+    /// What was taken out so far: what it was, and how many different ones.
+    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
+        self.found.iter().map(|(name, found)| (*name, found.len())).collect()
     }
 
     /// The text without them; each leaves a mark that says what stood there.
-    pub fn redact(&mut self, text: &[u8]) -> Vec<u8> {
-        let mut text = Cow::Borrowed(text);
+    pub fn text(&mut self, text: &str) -> String {
+        let text = self.without_home(text);
+        let mut text = Cow::Borrowed(text.as_bytes());
         for (name, shape) in &self.shapes {
-            let mut count = 0;
-            let replaced = shape.replace_all(&text, |found: &Captures<'_>| {
-                let whole = &found[0];
-                let secret = found.get(1).map_or(0..whole.len(), |group| {
-                    let begin = found.get(0).map_or(0, |whole| whole.start());
-                    group.start() - begin..group.end() - begin
-                });
-                if whole[secret.clone()].starts_with(b"[redacted") {
+            let found = &mut self.found;
+            let replaced = shape.replace_all(&text, |captures: &Captures<'_>| {
+                let (whole, secret) = secret_in(captures);
+                if secret.is_empty() || whole[secret.clone()].starts_with(b"[redacted") {
                     return whole.to_vec();
                 }
-                count += 1;
-                let mark = format!("[redacted {name}]");
-                [&whole[..secret.start], mark.as_bytes(), &whole[secret.end..]].concat()
+                found.entry(name).or_default().insert(whole[secret.clone()].to_vec());
+                [&whole[..secret.start], mark(name).as_bytes(), &whole[secret.end..]].concat()
             });
             if let Cow::Owned(replaced) = replaced {
                 text = Cow::Owned(replaced);
             }
-            if count > 0 {
-                *self.counts.entry(name).or_default() += count;
-            }
         }
-        self.without_home(text.into_owned())
+        String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn without_home(&mut self, text: Vec<u8>) -> Vec<u8> {
-        let Some(home) = self.home.as_deref() else { return text };
-        let mut out = Vec::with_capacity(text.len());
-        let mut rest = text.as_slice();
-        let mut count = 0;
-        while let Some(at) = find(rest, home.as_bytes()) {
-            let after = &rest[at + home.len()..];
-            let ends =
-                !after.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte));
-            out.extend_from_slice(&rest[..at]);
-            out.extend_from_slice(if ends { b"~" } else { home.as_bytes() });
-            count += usize::from(ends);
+    /// The same for every text in a JSON value, names of fields included. What stands under a telling
+    /// name (`password`, `api_key`) is taken out, whatever its shape.
+    pub fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(list) => list.iter_mut().for_each(|value| self.value(value)),
+            Value::Object(fields) => {
+                for (key, mut value) in std::mem::take(fields) {
+                    if self.secret_key.as_ref().is_some_and(|telling| telling.is_match(key.as_bytes())) {
+                        self.secrets(&mut value);
+                    }
+                    self.value(&mut value);
+                    fields.insert(self.text(&key), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The same for a message.
+    pub(super) fn message(&mut self, message: &mut Message) {
+        for part in &mut message.parts {
+            match part {
+                Part::Text { text, .. } => *text = self.text(text),
+                Part::Call { function_call } => self.value(&mut function_call.args),
+                Part::Response { function_response } => {
+                    function_response.response.output = self.text(&function_response.response.output);
+                }
+                Part::Attachment { attachment } => attachment.name = self.text(&attachment.name),
+                Part::Other(other) => self.value(other),
+            }
+        }
+    }
+
+    fn secrets(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) if !text.is_empty() => {
+                self.found.entry("password").or_default().insert(text.as_bytes().to_vec());
+                *text = mark("password");
+            }
+            Value::Array(list) => list.iter_mut().for_each(|value| self.secrets(value)),
+            _ => {}
+        }
+    }
+
+    fn without_home(&mut self, text: &str) -> String {
+        let Some(home) = self.home.clone().filter(|home| text.contains(home)) else { return text.to_owned() };
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(&home) {
+            let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || "_-".contains(c))
+                || after.starts_with("..");
+            out.push_str(before);
+            out.push_str(if goes_on { &home } else { "~" });
+            if !goes_on {
+                self.found.entry("home path").or_default().insert(home.clone().into_bytes());
+            }
             rest = after;
         }
-        out.extend_from_slice(rest);
-        if count > 0 {
-            *self.counts.entry("home path").or_default() += count;
-        }
+        out.push_str(rest);
         out
     }
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+/// A find, and the part of it that is the secret: a group if the shape has some, else all of it.
+fn secret_in<'a>(captures: &'a Captures<'_>) -> (&'a [u8], Range<usize>) {
+    let whole = &captures[0];
+    let begin = captures.get(0).map_or(0, |whole| whole.start());
+    let group = captures.iter().skip(1).flatten().next();
+    let all = if captures.len() == 1 { 0..whole.len() } else { 0..0 };
+    (whole, group.map_or(all, |group| group.start() - begin..group.end() - begin))
+}
+
+fn mark(name: &str) -> String {
+    format!("[redacted {name}]")
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn redacted(text: &str) -> (String, Vec<(&'static str, usize)>) {
         let mut redactor = Redactor::new(Some("/home/ann".into()));
-        let out = String::from_utf8(redactor.redact(text.as_bytes())).unwrap();
-        (out, redactor.counts().iter().map(|(name, count)| (*name, *count)).collect())
+        (redactor.text(text), redactor.counts().into_iter().collect())
     }
 
     #[test]
     fn every_shape_is_an_expression_and_finds_its_kind() {
-        assert_eq!(Redactor::new(None).shapes.len(), SHAPES.len());
+        let redactor = Redactor::new(None);
+        assert_eq!(redactor.shapes.len(), SHAPES.len());
+        assert!(redactor.secret_key.is_some());
         let long = "abcDEF0123456789abcDEF0123456789abcDEF0";
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIE+/=\n-----END RSA PRIVATE KEY-----";
         for (kind, text) in [
+            ("private key", pem.to_owned()),
+            ("private key", pem.replace('\n', "\\n")),
+            ("private key", "-----BEGIN PRIVATE KEY-----\\\\nMIIEabc".to_owned()),
             (
                 "private key",
-                "-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----".to_owned(),
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----\nxyz\n-----END PGP PRIVATE KEY BLOCK-----".to_owned(),
             ),
             ("api key", format!("sk-ant-{long}")),
             ("github token", format!("ghp_{long}")),
@@ -135,46 +168,80 @@ mod tests {
             ("npm token", format!("npm_{long}")),
             ("hugging face token", format!("hf_{long}")),
             ("json web token", format!("eyJhbGciOiJIUzI1NiJ9.{long}.{long}")),
-            ("bearer token", format!("authorization bearer {long}")),
             ("stripe key", format!("sk_live_{long}")),
-            ("password in an address", "postgres://u:p4ssword@db/x".to_owned()),
+            ("bearer token", format!("authorization bearer {long}")),
             ("basic login", "Authorization: Basic dXNlcjpwYXNzd29yZA==".to_owned()),
-            ("private key", "-----BEGIN PRIVATE KEY-----\\\\nMIIEabc".to_owned()),
+            ("login", "authorization: Digest-x abcdef99".to_owned()),
+            ("login", "curl -s -u ann:hunter2".to_owned()),
+            ("address password", "postgres://u:p4ss@word@db/x".to_owned()),
+            ("address password", "redis://:zork@cache".to_owned()),
+            ("address key", "https://x.y/?a=b&access_token=zork1".to_owned()),
+            ("address key", "https://x.y/z?X-Amz-Signature=0a1b2c".to_owned()),
             ("password", "x-api-key: 0123456789abcdef".to_owned()),
             ("password", "MYSQL_PWD=zork99".to_owned()),
-            ("password", "DB_PASSWORD=\"hunter2hunter2\"".to_owned()),
+            ("password", "DB_PASSWORD=\"correct horse battery\"".to_owned()),
+            ("password", "'password': 'correct horse'".to_owned()),
+            ("password", "{\\\"password\\\": \\\"correct horse\\\"}".to_owned()),
+            ("password", "password: \"with \\\"quotes\\\" inside\"".to_owned()),
+            ("password", "login --password p#ss,w0rd".to_owned()),
+            ("user name", "/home/bob/x".to_owned()),
+            ("user name", "file:///Users/bob".to_owned()),
+            ("user name", "C:\\Users\\bob\\x".to_owned()),
         ] {
             let (out, counts) = redacted(&format!("before {text} after"));
-            assert_eq!(counts, [(kind, 1)], "{out}");
-            assert!(
-                out.contains(&format!("[redacted {kind}]"))
-                    && out.starts_with("before ")
-                    && out.ends_with(" after"),
-                "{out}"
-            );
+            assert_eq!(counts, [(kind, 1)], "{text} became {out}");
+            assert!(out.contains(&mark(kind)), "{text} became {out}");
+            assert!(out.starts_with("before ") && out.ends_with(" after"), "{text} became {out}");
+            for secret in ["horse", "quotes", "zork", "hunter", "p4ss", "word@", "w0rd", "bob", "MIIE", long]
+            {
+                assert!(!out.contains(secret), "{text} became {out}");
+            }
         }
     }
 
     #[test]
+    fn a_cookie_is_taken_out_up_to_the_end_of_its_line() {
+        let (out, counts) =
+            redacted("HTTP/1.1 200\r\nSet-Cookie: sid=abc; Path=/\r\nCookie: a=b\r\n\r\nbody");
+        let expected =
+            "HTTP/1.1 200\r\nSet-Cookie: [redacted cookie]\r\nCookie: [redacted cookie]\r\n\r\nbody";
+        assert_eq!((out.as_str(), counts), (expected, vec![("cookie", 2)]));
+    }
+
+    #[test]
     fn plain_words_stay() {
-        let text = "the token bucket, a password manager, sk-8, task-list, /home/anna, secret: yes";
-        assert_eq!(redacted(text), (text.to_owned(), Vec::new()));
+        let text = "the token bucket, a password manager, sk-8, task-list, /home/ann-x, secret: yes, \
+                    https://host/home/page, http://a:80/b?monk=1, /Users/Shared/x";
+        let (out, counts) = redacted(&text.replace("/home/ann-x, ", ""));
+        assert_eq!((out, counts), (text.replace("/home/ann-x, ", ""), Vec::new()));
     }
 
     #[test]
-    fn the_home_directory_is_a_tilde() {
-        let (out, counts) = redacted("/home/ann/app and \"/home/ann\"");
-        assert_eq!((out.as_str(), counts), ("~/app and \"~\"", vec![("home path", 2)]));
+    fn the_home_directory_is_a_tilde_and_counts_once() {
+        let (out, counts) = redacted("/home/ann/app and \"/home/ann\". /home/ann.");
+        assert_eq!((out.as_str(), counts), ("~/app and \"~\". ~.", vec![("home path", 1)]));
     }
 
     #[test]
-    fn json_stays_json() {
-        let inner = serde_json::json!({"password": "hunter2hunter2", "path": "/home/ann/x"}).to_string();
-        let line = serde_json::json!({"text": inner, "token": "ghp_abcDEF0123456789abcDEF"}).to_string();
-        let (out, _) = redacted(&line);
-        let value: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert!(!out.contains("hunter2") && !out.contains("ghp_"), "{out}");
-        let inner: serde_json::Value = serde_json::from_str(value["text"].as_str().unwrap()).unwrap();
-        assert_eq!(inner["path"], "~/x");
+    fn a_secret_counts_once_however_often_it_stands_there() {
+        let key = "ghp_abcDEF0123456789abcDEF";
+        assert_eq!(redacted(&format!("{key} {key} {key}x")).1, [("github token", 2)]);
+    }
+
+    #[test]
+    fn in_json_the_name_of_a_field_tells() {
+        let inner = json!({"password": "hunter2", "path": "/home/ann/x"}).to_string();
+        let mut value = json!({
+            "text": inner, "Api-Key": "a b", "cookies": {"Set-Cookie": ["x=y", "z"]}, "/home/ann/k": 1, "token": "",
+        });
+        let mut redactor = Redactor::new(Some("/home/ann".into()));
+        redactor.value(&mut value);
+        let inner: Value = serde_json::from_str(value["text"].as_str().unwrap()).unwrap();
+        assert_eq!(inner, json!({"password": "[redacted password]", "path": "~/x"}));
+        let mark = "[redacted password]";
+        value["text"] = json!("");
+        let expected = json!({"text": "", "Api-Key": mark, "cookies": {"Set-Cookie": [mark, mark]}, "~/k": 1, "token": ""});
+        assert_eq!(value, expected);
+        assert_eq!(redactor.counts()["password"], 4);
     }
 }

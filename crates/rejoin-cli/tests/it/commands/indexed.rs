@@ -145,7 +145,7 @@ fn conversations_are_named_by_how_long_ago() {
     assert!(bench.rejoin(&["show", "@"]).done().stdout().contains("bump the version"));
     assert!(bench.rejoin(&["show", "@~0"]).done().stdout().contains("bump the version"));
     assert!(bench.rejoin(&["show", "@~1"]).done().stdout().contains("find the bug"));
-    bench.rejoin(&["show", "@~2"]).ends(4).tells(&["no 3 conversations"]);
+    bench.rejoin(&["show", "@~2"]).ends(4).tells(&["fewer than 3 conversations"]);
     bench.rejoin(&["show", "@1"]).ends(2).tells(&["`@~1`"]);
     let older = bench.rejoin(&["run", "-o", "stream-json", "-r", "@~1", "go on MARK-n"]).done();
     assert_eq!(older.conversation(), bench.conversations()[0]["id"].as_str().unwrap());

@@ -28,6 +28,16 @@ fn what_is_typed_filters_and_enter_shows() {
 }
 
 #[test]
+fn only_what_the_flags_leave_is_offered() {
+    let bench = bench();
+    bench.rejoin(&["tag", "@~1", "+odd"]).done();
+    let Some(mut screen) = Screen::open(&bench, "ls -i --tag odd") else { return };
+    screen.shows("fix beta").shows("1/1").types("\r").shows("> fix beta now");
+    screen.ends(0);
+    bench.rejoin(&["ls", "-i", "--tag", "od"]).ends(4).tells(&["did you mean \"odd\"?"]);
+}
+
+#[test]
 fn ctrl_r_goes_on_with_it() {
     let bench = bench();
     let Some(mut screen) = Screen::open(&bench, "ls -i") else { return };
@@ -59,5 +69,5 @@ fn it_needs_a_terminal_and_something_to_pick() {
         bench.rejoin(args).ends(2).tells(&["needs a terminal"]);
     }
     bench.rejoin(&["ls", "-i", "--json"]).ends(2);
-    bench.rejoin(&["ls", "-i"]).within(bench.outside("empty")).ends(4).tells(&["no conversation yet"]);
+    bench.rejoin(&["ls", "-i"]).within(bench.outside("empty")).ends(4).tells(&["no conversation here yet"]);
 }

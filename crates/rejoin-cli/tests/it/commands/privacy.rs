@@ -82,3 +82,26 @@ fn a_failed_ephemeral_turn_promises_nothing() {
     let said = bench.rejoin(&["run", "-a", "demo", "--ephemeral", "FAIL server x"]).ends(1);
     assert!(!said.stderr().contains("what was said is kept"), "{}", said.stderr());
 }
+
+#[test]
+fn looking_into_a_home_that_is_not_there_does_not_make_it() {
+    let bench = Bench::new();
+    for args in [
+        &["ls"][..],
+        &["ls", "--all-projects", "--json"],
+        &["search", "x"],
+        &["stats"],
+        &["show"],
+        &["fsck", "--all"],
+        &["why"],
+        &["rm", "@"],
+        &["prune", "--older-than", "1d"],
+        &["run", "-a", "demo", "--dry-run", "x"],
+    ] {
+        let said = bench.rejoin(args).command().output().unwrap();
+        assert!([0, 4].contains(&said.status.code().unwrap()), "{args:?}: {said:?}");
+        assert!(!bench.home().exists(), "{args:?}");
+    }
+    bench.first("now it is").done();
+    assert!(bench.home().join("home-id").exists());
+}

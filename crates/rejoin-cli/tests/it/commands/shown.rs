@@ -12,7 +12,7 @@ pub(super) fn redacted(bench: &Bench) -> insta::internals::SettingsBindDropGuard
     settings.add_filter(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]");
     settings.add_filter(r"\b[0-9a-f]{8}\b", "[SHORTID]");
     settings.add_filter(r"\b\d+\.\d\d s\b", "[TIME]");
-    settings.add_filter(r#"("(modified|time)_ms": )\d+"#, "${1}0");
+    settings.add_filter(r#"("(used|time)_ms": )\d+"#, "${1}0");
     settings.bind_to_scope()
 }
 
@@ -68,7 +68,7 @@ fn ls_as_json_has_what_scripts_need() {
     assert_eq!(story["project"], bench.project().to_str().unwrap());
     assert_eq!(story["dir"], story["project"]);
     assert!(story["usage"]["output"].as_u64().unwrap() > 0);
-    assert!(story["modified_ms"].as_u64().unwrap() > 1_700_000_000_000);
+    assert!(story["used_ms"].as_u64().unwrap() > 1_700_000_000_000);
     assert_eq!(story["id"].as_str().unwrap().len(), 36);
 }
 

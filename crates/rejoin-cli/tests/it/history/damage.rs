@@ -54,6 +54,51 @@ fn a_torn_end_is_sealed_and_nothing_else_is_touched() {
 }
 
 #[test]
+fn a_journal_glued_to_a_copy_of_itself_says_everything_once() {
+    let bench = Bench::after_a_turn();
+    bench.next("two MARK-b TOOL-RUN [echo hi]").done();
+    bench.rejoin(&["edit", "@", "1", "-f", "-"]).given("hello MARK-x").done();
+    bench.rejoin(&["rewind", "@"]).done();
+    bench.next("three MARK-c").done();
+    let told = || {
+        let all = ["show", "--tree", "--json"];
+        (bench.rejoin(&all).done().json(), bench.rejoin(&["stats", "--json"]).done().json())
+    };
+    let before = told();
+    let text = fs::read(&bench.journals()[0]).unwrap();
+    append(&bench, &text);
+    assert_eq!(told(), before);
+    let said = bench.rejoin(&["fsck"]).done();
+    assert!(
+        said.stdout().contains("stands here again; the copy of its turn is passed over"),
+        "{}",
+        said.stdout()
+    );
+    bench.next("four MARK-d").done().knows(&["x", "a", "c", "d"]);
+}
+
+#[test]
+fn a_journal_of_a_newer_format_is_read_and_not_written() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("\"schema\":1", "\"schema\":7")).unwrap();
+    let before = fs::read(&journal).unwrap();
+    bench.rejoin(&["show"]).done().tells(&["written in format 7 by a newer rejoin"]);
+    for command in [
+        &["run", "-c", "on"][..],
+        &["rewind", "@"],
+        &["branch", "@", "--at", "1"],
+        &["edit", "@", "1", "-f", "-"],
+        &["retry", "@"],
+    ] {
+        bench.rejoin(command).given("other words").ends(2).tells(&["format 7", "update rejoin"]);
+    }
+    assert_eq!(fs::read(&journal).unwrap(), before);
+    bench.rejoin(&["name", "@", "release"]).done().tells(&["written in format 7"]);
+}
+
+#[test]
 fn every_kind_of_damage_is_told_with_its_line() {
     let bench = Bench::after_a_turn();
     let journal = bench.journals()[0].clone();
@@ -76,6 +121,17 @@ fn every_kind_of_damage_is_told_with_its_line() {
         [(first, "not"), (first + 2, "not"), (first + 3, "not"), (first + 1, "prompt")],
         "{problems}"
     );
+}
+
+#[test]
+fn the_verdict_is_about_how_it_stands_when_fsck_ends() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.split_once('\n').unwrap().1).unwrap();
+    assert!(bench.rejoin(&["fsck"]).ends(1).stdout().contains("the first record is lost"));
+    assert!(bench.rejoin(&["fsck", "--repair"]).done().stdout().contains("repaired: "));
+    bench.rejoin(&["fsck"]).done().tells(&["1 sound"]);
 }
 
 #[test]

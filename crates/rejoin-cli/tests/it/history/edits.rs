@@ -111,3 +111,15 @@ fn from_here_leaves_the_turn_and_runs_the_new_words_beside_it() {
     let first = bench.rejoin(&["edit", "@", "1", "--from-here", "-f", "-", "-o", "stream-json"]);
     first.given("one, better MARK-y").done().fresh("first_turn", 0).knows(&["y"]);
 }
+
+#[test]
+fn the_id_of_an_answer_is_shown_where_it_can_be_used() {
+    let bench = Bench::after_a_turn();
+    let plain = bench.rejoin(&["show"]).done();
+    let said = bench.rejoin(&["show", "--ids"]).done();
+    let new: Vec<&str> = said.stdout().lines().filter(|line| !plain.stdout().contains(line)).collect();
+    let [id] = new.as_slice() else { panic!("one answer, one id: {}", said.stdout()) };
+    let id = id.trim_matches(['[', ']']);
+    edit(&bench, id, "as you say").done();
+    assert!(bench.rejoin(&["show"]).done().stdout().contains("\nas you say\n"));
+}

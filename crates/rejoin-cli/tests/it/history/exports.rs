@@ -51,6 +51,21 @@ fn a_conversation_that_went_on_elsewhere_comes_back_and_resumes_here() {
 }
 
 #[test]
+fn what_came_from_elsewhere_is_as_old_as_it_was() {
+    let bench = Bench::after_a_turn();
+    let file = bundle(&bench);
+    let newest =
+        elsewhere(&bench, &["run", "-a", "demo", "-o", "stream-json", "newer"]).done().conversation();
+    elsewhere(&bench, &["import", &file]).done();
+    let list = elsewhere(&bench, &["ls", "--json"]).done().json();
+    assert_eq!((list[0]["id"].as_str(), list.as_array().unwrap().len()), (Some(newest.as_str()), 2));
+    let shown = elsewhere(&bench, &["show", "@", "--json"]).done().json();
+    assert_eq!(shown["id"], newest.as_str());
+    let next = elsewhere(&bench, &["run", "-c", "-o", "stream-json", "on"]).done();
+    assert_eq!(next.conversation(), newest);
+}
+
+#[test]
 fn a_damaged_bundle_is_refused_whole() {
     let bench = Bench::after_a_turn();
     let file = bundle(&bench);
@@ -108,6 +123,77 @@ fn secrets_and_the_home_directory_can_be_taken_out() {
             let file = bench.outside("out").join("redacted");
             fs::write(&file, said.stdout()).unwrap();
             elsewhere(&bench, &["import", file.to_str().unwrap()]).done();
+        }
+    }
+}
+
+#[test]
+fn the_same_secrets_are_told_whatever_the_format() {
+    let bench = Bench::new();
+    let home = bench.lab.home().to_str().unwrap().to_owned();
+    let prompt = format!(
+        "token ghp_abcDEF0123456789abcDEF0123456789\n{home}/x, {home}/y, /home/someone-else/z\n\
+         Set-Cookie: sid=crumble; Path=/\nAuthorization: Basic dXNlcjpzZXNhbWU=\n\
+         password = \"correct horse\"\nhttps://ann:staple@host/?token=battery\n\
+         -----BEGIN PRIVATE KEY-----\nMIIEabc\n-----END PRIVATE KEY-----"
+    );
+    bench.first(&prompt).done();
+    bench.next("TOOL-RUN [echo password=hunter2hunter2]").done();
+    let told = ["md", "html", "json", "jsonl", "bundle"].map(|format| {
+        let export = ["export", "@", "--redact", "--format", format];
+        let said = bench.rejoin(&export).env("HOME", &home).done();
+        for secret in [
+            "ghp_",
+            &home,
+            "someone-else",
+            "crumble",
+            "dXNlcj",
+            "horse",
+            "staple",
+            "battery",
+            "MIIE",
+            "hunter2",
+        ] {
+            assert!(!said.stdout().contains(secret), "{format} tells {secret}: {}", said.stdout());
+        }
+        said.stderr().lines().find(|line| line.starts_with("redacted:")).unwrap().to_owned()
+    });
+    assert!(told.iter().all(|line| *line == told[0]), "{told:#?}");
+    for what in ["1 github token", "1 home path", "1 user name", "1 cookie", "2 passwords", "1 private key"] {
+        assert!(told[0].contains(what), "{what}: {}", told[0]);
+    }
+}
+
+#[test]
+fn a_secret_that_was_written_in_two_pieces_is_taken_out() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let mut lines: Vec<String> = fs::read_to_string(&journal).unwrap().lines().map(str::to_owned).collect();
+    let at = lines
+        .iter()
+        .rposition(|line| line.contains("\"type\":\"assistant\"") && line.contains("parts"))
+        .unwrap();
+    let mut piece: serde_json::Value = serde_json::from_str(&lines[at]).unwrap();
+    for (number, text) in [(1, " the key is ghp_abcDEF01234"), (2, "56789abcDEF0123456789, use it")] {
+        piece["message"]["parts"] = serde_json::json!([{ "text": text }]);
+        lines.insert(at + number, piece.to_string());
+    }
+    fs::write(&journal, lines.join("\n") + "\n").unwrap();
+    for format in ["md", "html", "json", "jsonl", "bundle"] {
+        let said = bench.rejoin(&["export", "@", "--redact", "--format", format]).done();
+        let found = said.stdout().contains("ghp_") || said.stdout().contains("56789abc");
+        assert!(!found, "{format}: {}", said.stdout());
+        assert!(said.stdout().contains("the key is [redacted github token], use it"), "{format}");
+        if format == "bundle" {
+            let file = bench.outside("out").join("redacted");
+            fs::write(&file, said.stdout()).unwrap();
+            elsewhere(&bench, &["import", file.to_str().unwrap()]).done();
+            let shown = elsewhere(&bench, &["show", "@"]).done();
+            assert!(
+                shown.stdout().contains("the key is [redacted github token], use it"),
+                "{}",
+                shown.stdout()
+            );
         }
     }
 }

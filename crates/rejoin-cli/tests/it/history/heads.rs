@@ -1,5 +1,7 @@
 //! `branch` and `rewind`: the head moves, nothing is deleted.
 
+use serde_json::Value;
+
 use crate::support::Bench;
 
 /// Three turns, a to c; gives the session.
@@ -31,8 +33,17 @@ fn before_the_first_turn_is_a_place_too() {
     three_turns(&bench);
     bench.rejoin(&["rewind", "@", "3"]).done().tells(&["before the first turn"]);
     assert!(bench.rejoin(&["show", "--tree"]).done().stdout().ends_with("← head: before the first turn\n"));
+    let id = bench.conversations()[0]["id"].as_str().unwrap()[..8].to_owned();
+    let words = format!("conversation {id} from its beginning");
+    for more in [&["--dry-run"][..], &[]] {
+        bench.rejoin(&["run", "-c", "anew MARK-x"]).with(more).done().tells(&[&words]);
+    }
+    bench.rejoin(&["rewind", "@"]).done();
     bench.next("anew MARK-d").done().fresh("first_turn", 0).knows(&["d"]);
-    bench.rejoin(&["rewind", "@", "2"]).ends(2).tells(&["has 1 turns, not 2"]);
+    bench
+        .rejoin(&["rewind", "@", "2"])
+        .ends(2)
+        .tells(&["2 turns back is too far: the path to the head has only 1"]);
     bench.rejoin(&["rewind", "@", "0"]).ends(2);
 }
 
@@ -53,6 +64,25 @@ fn a_named_branch_grows_with_its_turns_and_is_found_again() {
     let shown = bench.show();
     assert_eq!(shown["branches"]["idea"], shown["head"]);
     assert!(bench.rejoin(&["show"]).done().stdout().ends_with("on branch idea\n"));
+}
+
+#[test]
+fn a_list_tells_the_branch_or_how_many_there_are() {
+    let bench = Bench::new();
+    three_turns(&bench);
+    let listed = || {
+        let one = bench.conversations().remove(0);
+        (one["branch"].clone(), one["branches"].clone(), bench.rejoin(&["ls"]).done().stdout().to_owned())
+    };
+    assert!(matches!(listed(), (Value::Null, count, text) if count == 1 && !text.contains("branch")));
+    bench.rejoin(&["branch", "@", "--at", "1"]).done();
+    bench.next("other").done();
+    assert!(matches!(listed(), (Value::Null, count, text) if count == 2 && text.contains(" 2 branches ")));
+    bench.rejoin(&["branch", "@", "--at", "1", "--name", "idea"]).done();
+    bench.next("another").done();
+    assert!(
+        matches!(listed(), (name, count, text) if name == "idea" && count == 3 && text.contains(" idea "))
+    );
 }
 
 #[test]

@@ -83,6 +83,27 @@ fn deleting_is_meant_or_refused() {
 }
 
 #[test]
+fn pruning_goes_by_the_last_use_not_by_the_file() {
+    let bench = Bench::new();
+    let old = bench.first("old").done().conversation();
+    let young = bench.first("young").done().conversation();
+    for path in bench.journals() {
+        let of_old = path.to_str().unwrap().contains(&old);
+        if of_old {
+            let text = fs::read_to_string(&path).unwrap();
+            let (_, year) = text.split_once("\"timestamp\":\"").unwrap();
+            fs::write(&path, text.replace(&format!("\":\"{}-", &year[..4]), "\":\"2001-")).unwrap();
+        } else {
+            let long_ago = std::time::SystemTime::UNIX_EPOCH;
+            fs::File::options().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        }
+    }
+    bench.rejoin(&["prune", "--older-than", "90d", "--yes"]).done();
+    assert_eq!(bench.conversations().len(), 1);
+    assert_eq!(bench.conversations()[0]["id"], young.as_str());
+}
+
+#[test]
 fn what_was_not_used_for_a_while_is_pruned() {
     let bench = Bench::new();
     bench.first("one").with(&["-s", "release"]).done();

@@ -55,10 +55,12 @@ pub(crate) fn generate(root: &Path, conversations: usize, bytes: u64) -> Result<
         let id = writer.uuid();
         let rare = [conversations / 7, conversations / 3, conversations * 4 / 5].contains(&number);
         let seconds = 190 * 86_400 * number as u64 / conversations as u64;
-        let text = writer.journal(&id, &project, size as usize, rare, seconds);
+        let written = begun + Duration::from_secs(seconds);
+        let time = jiff::Timestamp::try_from(written)?.to_string();
+        let text = writer.journal(&id, &project, size as usize, rare, &time);
         let path = directory.join(format!("{id}.jsonl"));
         fs::write(&path, text)?;
-        File::options().append(true).open(&path)?.set_modified(begun + Duration::from_secs(seconds))?;
+        File::options().append(true).open(&path)?.set_modified(written)?;
         history.bytes += text.len() as u64;
         if number % 2 == 0 {
             history.journals.push(path);
@@ -213,20 +215,18 @@ impl Writer {
     }
 
     fn record(&mut self, at: &At<'_>, id: &str, parent: &str, kind: &str, rest: &str) {
-        let At { conversation, project, seconds } = at;
-        let (day, hour, minute) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-        let (month, day) = (5 + day / 28, 1 + day % 28);
+        let At { conversation, project, time } = at;
         let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
         let line = format!(
-            "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"{conversation}\",\"timestamp\":\"2026-{month:02}-{day:02}T{hour:02}:{minute:02}:00.000Z\",\"type\":\"{kind}\",\"cwd\":\"{project}\",\"version\":\"0.1.0\",\"gitBranch\":\"main\",{rest}"
+            "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"{conversation}\",\"timestamp\":\"{time}\",\"type\":\"{kind}\",\"cwd\":\"{project}\",\"version\":\"0.1.0\",\"gitBranch\":\"main\",{rest}"
         );
         self.out.extend_from_slice(line.as_bytes());
     }
 
-    fn journal(&mut self, conversation: &str, project: &str, size: usize, rare: bool, seconds: u64) -> &[u8] {
+    fn journal(&mut self, conversation: &str, project: &str, size: usize, rare: bool, time: &str) -> &[u8] {
         self.out.clear();
         self.topic = (0..TOPIC).map(|_| self.below(VOCABULARY) as u32).collect();
-        let at = At { conversation, project, seconds };
+        let at = At { conversation, project, time };
         let id = self.uuid();
         let info = format!(
             "\"subtype\":\"conversation\",\"systemPayload\":{{\"dir\":\"{project}\",\"project\":\"{project}\",\"schema\":1,\"scope\":\"shared\"}}}}\n"
@@ -289,5 +289,5 @@ impl Writer {
 struct At<'a> {
     conversation: &'a str,
     project: &'a str,
-    seconds: u64,
+    time: &'a str,
 }

@@ -99,8 +99,9 @@ impl Bench {
                 let newest = self.history.journals.iter().rev().take(3);
                 let mut files: Vec<File> =
                     newest.filter_map(|path| File::options().append(true).open(path).ok()).collect();
+                let now = jiff::Timestamp::now();
                 let line = format!(
-                    "{{\"uuid\":\"10000000-0000-4000-8000-000000000001\",\"parentUuid\":null,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"{}\"}}]}}}}\n",
+                    "{{\"timestamp\":\"{now}\",\"uuid\":\"10000000-0000-4000-8000-000000000001\",\"parentUuid\":null,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"{}\"}}]}}}}\n",
                     "more ".repeat(100)
                 );
                 while !stop.load(Ordering::Relaxed) {

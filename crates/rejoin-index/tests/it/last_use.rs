@@ -1,0 +1,126 @@
+//! Newest first means used last: the records say when, whatever the files say.
+
+use std::fs::File;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rejoin_core::{ConversationId, Kind, Record, System};
+use rejoin_index::{Filter, Index};
+
+use crate::support::{Disk, conversation, said, system};
+
+fn at(record: Record, day: u64) -> Record {
+    Record { timestamp: format!("2026-03-{day:02}T12:00:00.000Z"), ..record }
+}
+
+fn noon(day: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_772_366_400 + (day - 1) * 86_400)
+}
+
+/// Conversations 1 to 4, last used on these days of March.
+fn used_on(days: [u64; 4]) -> Disk {
+    let disk = Disk::new();
+    for (number, day) in (1..).zip(days) {
+        disk.begin(number, "/p");
+        disk.append(number, &[at(said(conversation(number), 1, None, Kind::User, "x"), day)]);
+    }
+    disk
+}
+
+fn touch(disk: &Disk, number: u128, time: SystemTime) {
+    File::options().append(true).open(disk.path(number)).unwrap().set_modified(time).unwrap();
+}
+
+fn order(index: &mut Index<'_>, filter: &Filter<'_>) -> Vec<ConversationId> {
+    index.list(filter).unwrap().conversations.iter().map(|listed| listed.id).collect()
+}
+
+/// Whatever part is asked for, with or without a cache, it is a part of this.
+fn check(disk: &Disk, expected: [u128; 4]) {
+    let expected = expected.map(conversation);
+    let nowhere = disk.nowhere();
+    for _ in 0..2 {
+        for index in [&mut disk.index(), &mut Index::open(&disk.store, &nowhere)] {
+            for limit in 1..=5 {
+                let some = Filter { limit: Some(limit), ..Filter::default() };
+                assert_eq!(order(index, &some), expected[..limit.min(4)]);
+                assert_eq!(index.list(&some).unwrap().more, limit < 4, "{limit}");
+            }
+            assert_eq!(order(index, &Filter::default()), expected);
+        }
+    }
+}
+
+#[test]
+fn a_copied_file_does_not_make_a_conversation_newer() {
+    let disk = used_on([4, 2, 3, 1]);
+    check(&disk, [1, 3, 2, 4]);
+    for number in 1..=4 {
+        touch(&disk, number, SystemTime::now() - Duration::from_secs(100) * (5 - number as u32));
+    }
+    check(&disk, [1, 3, 2, 4]);
+}
+
+#[test]
+fn files_that_say_they_are_older_than_their_records_are_not_believed() {
+    let disk = used_on([4, 2, 3, 1]);
+    for number in 1..=4 {
+        touch(&disk, number, UNIX_EPOCH + Duration::from_secs(number as u64));
+    }
+    check(&disk, [1, 3, 2, 4]);
+}
+
+#[test]
+fn where_no_record_tells_or_its_clock_was_wrong_the_file_counts() {
+    let disk = used_on([4, 2, 3, 1]);
+    let silent = Record { timestamp: "soon".into(), ..said(conversation(5), 1, None, Kind::User, "x") };
+    disk.begin(5, "/p");
+    disk.append(5, &[silent]);
+    let future = Record {
+        timestamp: "2099-01-01T00:00:00Z".into(),
+        ..said(conversation(6), 1, None, Kind::User, "x")
+    };
+    disk.begin(6, "/p");
+    disk.append(6, &[future]);
+    touch(&disk, 5, noon(3) + Duration::from_hours(1));
+    touch(&disk, 6, noon(1) - Duration::from_hours(1));
+    assert_eq!(order(&mut disk.index(), &Filter::default()), [1, 5, 3, 2, 4, 6].map(conversation));
+}
+
+#[test]
+fn a_label_is_no_use_and_since_goes_by_the_last_one() {
+    let disk = used_on([4, 2, 3, 1]);
+    let id = conversation(2);
+    for label in [
+        System::Title { name: "old".into() },
+        System::Tags { add: vec!["x".into()], remove: Vec::new() },
+        System::Moved { project: "/p".into(), dir: "/p".into() },
+    ] {
+        disk.append(2, &[at(system(id, None, &label), 20)]);
+    }
+    check(&disk, [1, 3, 2, 4]);
+    let since = Filter { since: Some(noon(3)), ..Filter::default() };
+    assert_eq!(order(&mut disk.index(), &since), [1, 3].map(conversation));
+    let since = Filter { since: Some(noon(3)), limit: Some(2), ..Filter::default() };
+    assert!(!disk.index().list(&since).unwrap().more);
+    disk.append(2, &[at(system(id, None, &System::Head { to: None, branch: None }), 21)]);
+    check(&disk, [2, 1, 3, 4]);
+}
+
+#[test]
+fn only_those_with_all_labels_are_listed() {
+    let disk = used_on([4, 2, 3, 1]);
+    let tag = |number: u128, tags: &[&str]| {
+        let add = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        disk.append(
+            number,
+            &[at(system(conversation(number), None, &System::Tags { add, remove: Vec::new() }), 4)],
+        );
+    };
+    tag(2, &["a", "b"]);
+    tag(4, &["b"]);
+    let tags = ["b".to_owned(), "a".to_owned()];
+    let of =
+        |tags: &[String]| order(&mut disk.index(), &Filter { tags, limit: Some(3), ..Filter::default() });
+    assert_eq!(of(&tags), [2].map(conversation));
+    assert_eq!(of(&tags[..1]), [2, 4].map(conversation));
+}
