@@ -37,18 +37,19 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
     let progress = Progress::new(output, &prepared.flow().name, prepared.id());
-    let run = prepared.carry_out(&stop, &|notice| progress.show(notice))?;
+    let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
+    let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text => print(&last_output(&run))?,
+        Output::Text if progress.code() == exit::DONE => print(&last_output(&run))?,
         Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
-        Output::StreamJson => {}
+        Output::Text | Output::StreamJson => {}
     }
     Ok(progress.code())
 }
 
 /// What the last step came to, for the next program in a pipe.
 fn last_output(run: &Run) -> String {
-    let last = run.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
+    let last = run.steps.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
     last.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
 }
 

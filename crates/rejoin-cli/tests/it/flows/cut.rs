@@ -102,7 +102,7 @@ fn another_process_can_stop_a_run_and_none_can_join_it() {
     let mut run = bench.rejoin(&["flow", "run", "test.flow.yaml", "-o", "stream-json"]).start();
     run.hears("event");
     assert_eq!(bench.rejoin(&["flow", "ls", "--json"]).done().json()[0]["standing"], "running");
-    bench.rejoin(&["flow", "resume", "@"]).ends(6).tells(&["in use"]);
+    bench.rejoin(&["flow", "resume", "@"]).ends(6).tells(&["is going on in process"]);
     bench.rejoin(&["flow", "cancel", "@"]).done();
     let said = run.ends(130);
     assert_eq!(said.result()["state"], "cancelled");
