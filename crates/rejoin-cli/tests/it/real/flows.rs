@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
@@ -77,4 +78,48 @@ steps:
     let calls = stage.lab.model().calls();
     let last: Vec<Vec<String>> = calls.iter().rev().take(2).map(|call| call.marks.clone()).collect();
     assert_eq!(last, [["MARK-right", "MARK-other"], ["MARK-left", "MARK-more"]]);
+}
+
+mod opencode_without_an_id_is_found_by_our_title {
+    #[test]
+    fn opencode() {
+        crate::real::stage::play(crate::real::who::Who::OpenCode, super::unnamed_sessions_are_found);
+    }
+}
+
+/// The program's events lose the session's id: it is found in the list of sessions, never taken for the last one.
+fn unnamed_sessions_are_found(stage: &Stage) {
+    let bin = stage.lab.root().join("bin");
+    fs::create_dir(&bin).expect("a directory");
+    let wrapper = bin.join("opencode");
+    let real = stage.lab.command("opencode").get_program().to_owned();
+    let script = format!(
+        "#!/bin/sh\ncase \"$1 $*\" in\nrun*--help*) ;;\nrun*) echo \"$@\" >> {}/runs; {} \"$@\" | sed 's/\"sessionID\":\"[^\"]*\",*//g'; exit ;;\nesac\nexec {} \"$@\"\n",
+        bin.display(),
+        real.display(),
+        real.display(),
+    );
+    fs::write(&wrapper, script).expect("a wrapper");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a program");
+    let config = stage.lab.root().join("config.toml");
+    fs::write(&config, format!("[agents.opencode]\ncommand = \"{}\"\n", wrapper.display())).expect("a file");
+    let yaml = "
+steps:
+  one: { agent: opencode, prompt: first MARK-one }
+  two: { continue_from: one, prompt: second MARK-two }
+";
+    fs::write(stage.lab.project().join("test.flow.yaml"), yaml).expect("a flow");
+    let mut command = stage.rejoin();
+    command.args(["flow", "run", "test.flow.yaml", "-o", "json"]).env("REJOIN_CONFIG", &config);
+    let outcome = stage.lab.run(&mut command, "").assert_success();
+    let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let (first, second) = (receipt(&run, "one"), receipt(&run, "two"));
+    let session = first["session"].as_str().expect("a session");
+    assert_eq!(second["plan"]["decision"], "resume", "{second}");
+    assert_eq!(second["asked"], session);
+    let runs = fs::read_to_string(bin.join("runs")).expect("the arguments");
+    assert!(runs.lines().nth(1).is_some_and(|args| args.contains(session)), "{runs}");
+    assert!(!runs.contains(" -c") && !runs.contains("--continue"), "{runs}");
+    let calls = stage.lab.model().calls();
+    assert_eq!(calls.last().expect("a call").marks, ["MARK-one", "MARK-two"]);
 }
