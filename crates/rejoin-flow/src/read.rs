@@ -239,9 +239,18 @@ fn env(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, Text)> {
 
 fn parallel(fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
     let (place, node) = fields.take("parallel")?;
-    if level != Level::Top {
-        fields.wrong(place, "parallel steps stand in the flow itself, not inside of others");
-        return None;
+    match level {
+        Level::Top => {}
+        Level::InParallel => {
+            fields.refuse(place, "parallel steps cannot hold others: put them all into one group");
+            return None;
+        }
+        Level::InForEach => {
+            let text = "what is done with each item is one turn or command; max_concurrent beside for_each runs \
+                        several items at once";
+            fields.refuse(place, text);
+            return None;
+        }
     }
     let steps = steps(node, Level::InParallel, fields.problems());
     let max_concurrent = fields.count("max_concurrent", USUAL_CONCURRENCY);
@@ -252,7 +261,7 @@ fn parallel(fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
 fn for_each(name: &str, fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
     let (place, list) = fields.take("for_each")?;
     if level == Level::InForEach {
-        fields.wrong(place, "a list inside of a list is not possible");
+        fields.refuse(place, "a list inside of a list is not possible: make one list of both");
         return None;
     }
     let items = match (&list.data, text_of(list)) {
@@ -271,9 +280,6 @@ fn for_each(name: &str, fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
         return None;
     };
     let step = step(name, place, node, Level::InForEach, fields.problems())?;
-    if !matches!(step.kind, Kind::Agent(_) | Kind::Command(_)) {
-        fields.wrong(place, "what is done with each item is an agent's turn or a command");
-    }
     Some(Kind::ForEach(ForEach { items, max_items, max_concurrent, step: Box::new(step), place: list.place }))
 }
 

@@ -7,9 +7,14 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value, escape_formatter};
 
-static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::Strict));
+
+/// For a trial with no values at all.
+static TRIAL: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::Chainable));
+
+fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_undefined_behavior(undefined);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     // As in the flow itself: `true`, not `True`.
     environment.set_formatter(|out, state, value| match value.kind() {
@@ -25,7 +30,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         environment.set_syntax(syntax);
     }
     environment
-});
+}
 
 /// What a text of a flow is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,8 +50,29 @@ pub(crate) fn names(text: &str, language: Language) -> Result<BTreeSet<String>, 
             ENVIRONMENT.compile_expression(text).map(|one| one.undeclared_variables(true))
         }
     };
+    let names = names.map_err(|error| words(&error))?;
+    trial(text, language)?;
     let known = |name: &String| ENVIRONMENT.globals().all(|(global, _)| global != name);
-    names.map(|names| names.into_iter().filter(known).collect()).map_err(|error| words(&error))
+    Ok(names.into_iter().filter(known).collect())
+}
+
+/// Finds filters, tests and functions that do not exist, as far as a trial without values comes.
+fn trial(text: &str, language: Language) -> Result<(), String> {
+    let tried = match language {
+        Language::Template => TRIAL.render_str(text, ()).map(drop),
+        Language::Expression => TRIAL.compile_expression(text).and_then(|one| one.eval(()).map(drop)),
+    };
+    match tried {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::TemplateNotFound
+            ) =>
+        {
+            Err(words(&error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fills in a template.
@@ -90,6 +116,16 @@ mod tests {
         assert_eq!(render(text, &context).unwrap(), "true null [false,\"a\"] a\"b 1.5 false");
         assert!(render("{{ none_such }}", &context).unwrap_err().contains("undefined"));
         assert!(render("{{ list.none_such }}", &context).unwrap_err().contains("undefined"));
+    }
+
+    #[test]
+    fn filters_that_do_not_exist_are_found_before_anything_runs() {
+        assert!(
+            names("{{ a.b|map('upper')|nonsense }}", Language::Template).unwrap_err().contains("nonsense")
+        );
+        assert!(names("a is nonsense", Language::Expression).unwrap_err().contains("nonsense"));
+        assert!(names("{% include 'other' %}", Language::Template).is_err());
+        assert!(names("{{ a.b|length + 1 }} {{ c|join(', ') }}", Language::Template).is_ok());
     }
 
     #[test]

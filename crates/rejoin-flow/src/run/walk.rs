@@ -179,14 +179,16 @@ impl<'a> Walk<'a> {
 
     /// Where a step runs.
     pub(super) fn directory(&self, task: &Task<'_>, how: &How) -> Result<PathBuf, Box<Ended>> {
-        let dir = Path::new(&self.begun.dir);
-        let Some(text) = &how.cwd else { return Ok(dir.to_owned()) };
-        let dir = dir.join(self.fill(task, "cwd", text)?);
+        let begun = Path::new(&self.begun.dir);
+        let (dir, place) = match &how.cwd {
+            Some(text) => (begun.join(self.fill(task, "cwd", text)?), text.place),
+            None => (begun.to_owned(), task.step.place),
+        };
         if dir.is_dir() {
             return Ok(dir);
         }
         let words = format!("{} is not a directory", dir.display());
-        Err(Box::new(Ended { code: 4, ..self.refused(task, "cwd", text.place, &words) }))
+        Err(Box::new(Ended { code: 4, ..self.refused(task, "cwd", place, &words) }))
     }
 
     /// What templates may speak of.

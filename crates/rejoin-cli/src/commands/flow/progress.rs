@@ -25,7 +25,8 @@ pub(super) struct Progress {
 struct Seen {
     /// Nobody reads stdout any more; the run goes on all the same.
     deaf: bool,
-    /// The closing line was seen.
+    /// The first and the closing line were seen.
+    begun: bool,
     ended: bool,
     code: i32,
 }
@@ -46,6 +47,7 @@ impl Progress {
     }
 
     pub(super) fn show(&self, notice: &Notice<'_>) {
+        self.seen().begun = true;
         if let Notice::Record(Record::Result { code, .. }) = notice {
             let mut seen = self.seen();
             (seen.code, seen.ended) = (*code, true);
@@ -62,10 +64,18 @@ impl Progress {
 
     /// rejoin itself failed in the middle: the stream still gets its one closing line.
     pub(super) fn broke_off(&self, error: &FlowError) {
-        if self.output == Output::StreamJson && !self.seen().ended {
+        let Seen { begun: true, ended: false, .. } = *self.seen() else { return };
+        if self.output == Output::StreamJson {
             let (error, code) = (error.to_string(), error.exit_code());
             self.line(&json!({"type": "result", "state": "failed", "code": code, "error": error}));
+        } else {
+            self.go_on("broke off");
         }
+    }
+
+    fn go_on(&self, became: &str) {
+        let id = &self.id.simple().to_string()[..8];
+        self.loud(&format!("flow {} {became} · go on with `rejoin flow resume {id}`", self.flow));
     }
 
     fn line(&self, value: &impl Serialize) {
@@ -99,9 +109,7 @@ impl Progress {
             Record::StepEnded(ended) => self.ended(ended),
             Record::Result { state, code, .. } => {
                 if *code != exit::DONE {
-                    let line =
-                        format!("flow {} {} · go on with `rejoin flow resume {id}`", self.flow, state.name());
-                    self.loud(&line);
+                    self.go_on(state.name());
                 }
             }
             Record::Turn { .. } => {}
