@@ -69,9 +69,9 @@ fn inputs_are_texts_unless_their_default_is_none() {
 #[test]
 fn the_schema_takes_what_is_read() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let right = json!({"steps": {"a": {"prompt": "x", "retry": {"times": 2, "on": ["timeout"]}},
+    let right = json!({"steps": {"a": {"prompt": "x", "retry": {"times": 2, "on": ["timeout"]}, "env": {"A": "b"}},
         "p": {"parallel": {"b": {"run": "y", "env": {"A": 1}}}, "strategy": "any"},
-        "l": {"for_each": [1], "step": {"run": "z"}}}});
+        "l": {"for_each": [1], "max_concurrent": 2, "step": {"run": "z"}}}});
     assert!(validator.is_valid(&right));
     assert!(source(&right.to_string()).flow().is_ok());
     let wrong = json!({"steps": {"a": {"promt": "x"}}});
