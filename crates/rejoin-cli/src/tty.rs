@@ -3,8 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
+use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios};
-use rustix::termios::{tcflush, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{tcflush, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
 use crate::style;
 
@@ -35,6 +36,11 @@ pub(crate) fn rows() -> usize {
         Ok(size) if size.ws_row > 0 => usize::from(size.ws_row),
         _ => 24,
     }
+}
+
+/// Whether stderr's terminal is ours to draw on: we do not run in the background.
+pub(crate) fn is_ours() -> bool {
+    tcgetpgrp(std::io::stderr()).map_or(true, |group| group == getpgrp())
 }
 
 /// Remembers how the terminal is, and sees to it that a panic leaves it so.

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
-use rejoin_core::{ConversationId, MessageId, Permissions, Scope};
+use rejoin_core::{ConversationId, MessageId, Permissions, Scope, TurnId};
 use rejoin_journal::Lease;
 
 use crate::Limits;
 
 /// A turn to be carried out, with everything already resolved that configuration has a say in.
 pub struct Order {
+    /// The id the turn will have.
+    pub id: TurnId,
     /// Who.
     pub agent: &'static dyn Definition,
     /// How that agent is set up.
@@ -101,6 +103,8 @@ impl Default for AgentSetup {
 pub enum Target {
     /// A new one.
     New {
+        /// The id it will have.
+        id: ConversationId,
         /// The project it belongs to (real path).
         project: PathBuf,
         /// The directory it lives in.

@@ -45,11 +45,10 @@ impl Scene {
     pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
         let agent = order.agent;
         let (id, info, conversation, is_new, noted) = match &order.target {
-            Target::New { project, dir, scope, .. } => {
+            Target::New { id, project, dir, scope, .. } => {
                 let (project, dir) = (text(project)?, text(&real_dir(dir)?)?);
                 let info = ConversationInfo { schema: System::SCHEMA, project, dir, scope: *scope };
-                let id = ConversationId::new(uuid::Uuid::new_v4());
-                (id, info, Conversation::default(), true, Vec::new())
+                (*id, info, Conversation::default(), true, Vec::new())
             }
             Target::Existing(id) => {
                 let loaded = engine.load_to_write(*id)?;

@@ -21,7 +21,7 @@ use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
 use crate::scene::{Scene, environment};
 use crate::scratch::{self, Scratch};
-use crate::scribe::{Letterhead, Scribe, new_id};
+use crate::scribe::{Letterhead, Scribe};
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::watch::{OnPanic, Watcher, show};
@@ -65,7 +65,7 @@ impl Engine {
             scene: &scene,
             plan,
             head: scene.letterhead(),
-            id: new_id(),
+            id: order.id,
             leases,
             started: Instant::now(),
             can_ask,

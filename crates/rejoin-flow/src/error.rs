@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rejoin_journal::{JournalError, LockError};
@@ -48,8 +49,12 @@ impl FlowError {
     pub fn exit_code(&self) -> i32 {
         match self {
             FlowError::Wrong(_) | FlowError::Usage(_) => 2,
-            FlowError::Unreadable { cause, .. } if cause.kind() != std::io::ErrorKind::NotFound => 7,
-            FlowError::Unreadable { .. } | FlowError::NotFound(_) => 4,
+            FlowError::Unreadable { cause, .. } => match cause.kind() {
+                ErrorKind::NotFound => 4,
+                ErrorKind::InvalidData | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => 2,
+                _ => 7,
+            },
+            FlowError::NotFound(_) => 4,
             FlowError::Busy(_) => 6,
             FlowError::Journal(_) | FlowError::System { .. } => 7,
             FlowError::Rejoin(error) => error.exit_code(),

@@ -99,6 +99,8 @@ impl<'a> Fields<'a> {
     pub(crate) fn time(&mut self, name: &'static str) -> Option<Duration> {
         let text = self.text(name)?;
         let parsed = rejoin::parse_duration(&text.text);
+        let parsed =
+            parsed.and_then(|time| if time.is_zero() { Err("no time at all".into()) } else { Ok(time) });
         parsed.map_err(|words| self.wrong(text.place, format!("{name:?}: {words}"))).ok()
     }
 
@@ -138,6 +140,12 @@ impl<'a> Fields<'a> {
             }
         }
         texts
+    }
+
+    /// Refuses the whole mapping; nothing more is said about its fields.
+    pub(crate) fn refuse(&mut self, place: Place, text: impl Into<String>) {
+        self.wrong(place, text);
+        self.left.clear();
     }
 
     /// Refuses what is left.

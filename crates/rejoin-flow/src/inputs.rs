@@ -33,12 +33,11 @@ impl Input {
         let value = match (given, &self.default) {
             (Some(text), None | Some(Value::String(_) | Value::Null)) => Value::from(text),
             (Some(text), Some(default)) => {
-                let value: Value = serde_json::from_str(text)
-                    .map_err(|error| format!("input {name:?} must be JSON like {default}: {error}"))?;
-                if std::mem::discriminant(&value) != std::mem::discriminant(default) {
-                    return Err(format!("input {name:?} must be something like {default}, not {value}"));
-                }
-                value
+                let value = serde_json::from_str(text).ok();
+                let alike = |value: &Value| std::mem::discriminant(value) == std::mem::discriminant(default);
+                value.filter(alike).ok_or_else(|| {
+                    format!("input {name:?} must be JSON like its default {default}, not {text:?}")
+                })?
             }
             (None, Some(default)) => default.clone(),
             (None, None) if self.required => {

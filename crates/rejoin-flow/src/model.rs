@@ -71,7 +71,7 @@ pub enum Kind {
     Command(Box<CommandStep>),
     /// Several steps at once.
     Parallel(Parallel),
-    /// One step for each item of a list, one after the other.
+    /// One step for each item of a list.
     ForEach(ForEach),
 }
 
@@ -112,8 +112,6 @@ impl AgentStep {
 pub struct CommandStep {
     /// For `sh -c`, never a template.
     pub command: Text,
-    /// Its variables.
-    pub env: Vec<(String, Text)>,
     /// What all that run something have in common.
     pub how: How,
 }
@@ -123,6 +121,8 @@ pub struct CommandStep {
 pub struct How {
     /// Where it runs.
     pub cwd: Option<Text>,
+    /// Its variables.
+    pub env: Vec<(String, Text)>,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// Whether it is tried again.
@@ -131,6 +131,13 @@ pub struct How {
     pub json: bool,
     /// What that JSON must look like.
     pub schema: Option<Value>,
+}
+
+impl How {
+    /// All of it that is a template.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &Text> {
+        self.env.iter().map(|(_, text)| text).chain(&self.cwd)
+    }
 }
 
 /// When to try again.
@@ -145,7 +152,9 @@ pub struct Retry {
 impl Retry {
     /// Whether to try again after so many tries and such a failure.
     pub(crate) fn again(&self, tries: u32, failure: Failure) -> bool {
-        tries <= self.times && (self.on.is_empty() || self.on.contains(&failure))
+        tries <= self.times
+            && failure != Failure::Refused
+            && (self.on.is_empty() || self.on.contains(&failure))
     }
 }
 
@@ -203,8 +212,11 @@ pub struct ForEach {
     pub items: Items,
     /// More than that many are refused.
     pub max_items: usize,
+    /// How many at a time.
+    pub max_concurrent: usize,
     /// What is done with each, called `item` in its templates.
     pub step: Box<Step>,
+    pub(crate) place: Place,
 }
 
 /// A list to go through.

@@ -37,6 +37,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
             // The place is told in front, once; options of the parser are none of the user's.
             let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
             let words = words.split(", set ").next().unwrap_or_default();
+            let words = words.split("; use ").next().unwrap_or_default();
             Err(Problem::at(place, format!("not readable as YAML: {words}")))
         }
     }

@@ -203,7 +203,6 @@ fn agent(name: &str, fields: &mut Fields<'_>) -> Option<Kind> {
 
 fn command(fields: &mut Fields<'_>) -> Option<Kind> {
     let command = fields.text("run");
-    let env = fields.take("env").map(|(_, node)| env(node, fields.problems())).unwrap_or_default();
     let how = how(fields);
     let command = command?;
     if command.text.contains("{{") || command.text.contains("{%") {
@@ -216,7 +215,7 @@ fn command(fields: &mut Fields<'_>) -> Option<Kind> {
     if command.text.trim().is_empty() || command.text.contains('\0') {
         fields.wrong(command.place, "\"run\" is not a command");
     }
-    Some(Kind::Command(Box::new(CommandStep { command, env, how })))
+    Some(Kind::Command(Box::new(CommandStep { command, how })))
 }
 
 fn env(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, Text)> {
@@ -240,9 +239,18 @@ fn env(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, Text)> {
 
 fn parallel(fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
     let (place, node) = fields.take("parallel")?;
-    if level != Level::Top {
-        fields.wrong(place, "parallel steps stand in the flow itself, not inside of others");
-        return None;
+    match level {
+        Level::Top => {}
+        Level::InParallel => {
+            fields.refuse(place, "parallel steps cannot hold others: put them all into one group");
+            return None;
+        }
+        Level::InForEach => {
+            let text = "what is done with each item is one turn or command; max_concurrent beside for_each runs \
+                        several items at once";
+            fields.refuse(place, text);
+            return None;
+        }
     }
     let steps = steps(node, Level::InParallel, fields.problems());
     let max_concurrent = fields.count("max_concurrent", USUAL_CONCURRENCY);
@@ -251,34 +259,33 @@ fn parallel(fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
 }
 
 fn for_each(name: &str, fields: &mut Fields<'_>, level: Level) -> Option<Kind> {
-    let (place, node) = fields.take("for_each")?;
+    let (place, list) = fields.take("for_each")?;
     if level == Level::InForEach {
-        fields.wrong(place, "a list inside of a list is not possible");
+        fields.refuse(place, "a list inside of a list is not possible: make one list of both");
         return None;
     }
-    let items = match (&node.data, text_of(node)) {
+    let items = match (&list.data, text_of(list)) {
         (Data::List(items), _) => Items::Listed(items.iter().map(Node::to_json).collect()),
         (_, Some(expression)) => Items::Expression(expression),
         (_, None) => {
-            let text = format!("\"for_each\" must be a list or an expression, this is {}", node.kind());
-            fields.wrong(node.place, text);
+            let text = format!("\"for_each\" must be a list or an expression, this is {}", list.kind());
+            fields.wrong(list.place, text);
             return None;
         }
     };
     let max_items = fields.count("max_items", USUAL_ITEMS);
+    let max_concurrent = fields.count("max_concurrent", 1);
     let Some((place, node)) = fields.take("step") else {
         fields.wrong(place, format!("step {name:?} needs a \"step\" to do with each item"));
         return None;
     };
     let step = step(name, place, node, Level::InForEach, fields.problems())?;
-    if !matches!(step.kind, Kind::Agent(_) | Kind::Command(_)) {
-        fields.wrong(place, "what is done with each item is an agent's turn or a command");
-    }
-    Some(Kind::ForEach(ForEach { items, max_items, step: Box::new(step) }))
+    Some(Kind::ForEach(ForEach { items, max_items, max_concurrent, step: Box::new(step), place: list.place }))
 }
 
 fn how(fields: &mut Fields<'_>) -> How {
     let cwd = fields.text("cwd");
+    let env = fields.take("env").map(|(_, node)| env(node, fields.problems())).unwrap_or_default();
     let timeout = fields.time("timeout");
     let retry = fields.take("retry").map(|(_, node)| retry(node, fields.problems())).unwrap_or_default();
     let json = fields.word("output", &[("text", false), ("json", true)]).unwrap_or(false);
@@ -295,7 +302,7 @@ fn how(fields: &mut Fields<'_>) -> How {
             }
         }
     });
-    How { cwd, timeout, retry, json, schema }
+    How { cwd, env, timeout, retry, json, schema }
 }
 
 fn retry(node: &Node, problems: &mut Vec<Problem>) -> Retry {

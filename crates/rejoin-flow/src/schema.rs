@@ -14,6 +14,7 @@ pub fn schema() -> Value {
     });
     let how = json!({
         "cwd": text,
+        "env": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
         "timeout": {"type": ["string", "integer"], "description": "90, 90s, 5m, 2h"},
         "retry": {
             "type": "object",
@@ -41,7 +42,6 @@ pub fn schema() -> Value {
     });
     let command = json!({
         "run": {"type": "string", "description": "a shell command, never a template"},
-        "env": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
     });
     let named_steps = json!({
         "type": "object", "minProperties": 1, "propertyNames": name, "additionalProperties": {"$ref": "#/$defs/step"},
@@ -54,6 +54,7 @@ pub fn schema() -> Value {
     let for_each = json!({
         "for_each": {"type": ["array", "string"], "description": "a list, or an expression that gives one"},
         "max_items": {"type": "integer", "minimum": 1},
+        "max_concurrent": {"type": "integer", "minimum": 1},
         "step": {"$ref": "#/$defs/step"},
     });
     json!({

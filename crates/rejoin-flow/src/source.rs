@@ -1,4 +1,6 @@
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -94,9 +96,11 @@ fn fill_in_prompts(step: &mut Step, load: &mut Load<'_>, problems: &mut Vec<Prob
 }
 
 fn read_text(path: &Path) -> std::io::Result<String> {
-    let size = std::fs::metadata(path)?.len();
-    if size > LARGEST {
-        return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)));
+    let wrong = |kind, words: String| Err(std::io::Error::new(kind, words));
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return wrong(ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20));
     }
-    std::fs::read_to_string(path)
+    String::from_utf8(bytes).or_else(|_| wrong(ErrorKind::InvalidData, "it is not UTF-8".into()))
 }

@@ -19,21 +19,14 @@ pub(crate) struct Mention {
 fn texts(step: &Step) -> Vec<(&Text, Language)> {
     let mut texts: Vec<(&Text, Language)> = Vec::new();
     texts.extend(step.when.as_ref().map(|text| (text, Language::Expression)));
+    let mut templates: Vec<&Text> = Vec::new();
     match &step.kind {
         Kind::Agent(agent) => {
-            let all = [
-                agent.agent.as_ref(),
-                agent.model.as_ref(),
-                Some(&agent.prompt),
-                agent.system_prompt.as_ref(),
-                agent.how.cwd.as_ref(),
-            ];
-            texts.extend(all.into_iter().flatten().map(|text| (text, Language::Template)));
+            templates.push(&agent.prompt);
+            templates.extend([&agent.agent, &agent.model, &agent.system_prompt].into_iter().flatten());
+            templates.extend(agent.how.texts());
         }
-        Kind::Command(command) => {
-            let all = command.env.iter().map(|(_, text)| text).chain(command.how.cwd.as_ref());
-            texts.extend(all.map(|text| (text, Language::Template)));
-        }
+        Kind::Command(command) => templates.extend(command.how.texts()),
         Kind::ForEach(each) => {
             if let Items::Expression(text) = &each.items {
                 texts.push((text, Language::Expression));
@@ -41,6 +34,7 @@ fn texts(step: &Step) -> Vec<(&Text, Language)> {
         }
         Kind::Parallel(_) => {}
     }
+    texts.extend(templates.into_iter().map(|text| (text, Language::Template)));
     texts
 }
 
@@ -74,7 +68,10 @@ fn mentions_in(
             match check_name(flow, &name, has_item) {
                 Ok(Some(step)) => found.push(Mention { step, place: text.place }),
                 Ok(None) => {}
-                Err(words) => problems.push(Problem::at(text.place, words)),
+                Err(words) => {
+                    let words = template::about_name(words, &text.text, &name);
+                    problems.push(Problem::at(text.place, words));
+                }
             }
         }
     }

@@ -1,16 +1,18 @@
 //! A turn, described step by step.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rejoin_agents::{Answer, Definition};
 use rejoin_core::plan::Wish;
 use rejoin_core::{
-    Agent, Conversation, ConversationId, Event, Message, Permissions, Question, Scope, Turn, TurnState,
+    Agent, Conversation, ConversationId, Event, Message, Permissions, Question, Scope, Turn, TurnId,
+    TurnState,
 };
 use rejoin_engine::{
-    Base, CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher, Why,
-    read_attachments,
+    AgentSetup, Base, CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher,
+    Why, read_attachments,
 };
 use rejoin_journal::{load, messages};
 
@@ -23,6 +25,8 @@ use crate::{Error, ProjectConfig, Rejoin, check_name};
 pub struct TurnBuilder<'a> {
     rejoin: &'a Rejoin,
     dir: PathBuf,
+    id: TurnId,
+    new_conversation: ConversationId,
     agent: Option<Agent>,
     wanted: Vec<Wanted>,
     place: Place,
@@ -40,6 +44,7 @@ pub struct TurnBuilder<'a> {
     system_prompt: Option<String>,
     append_system_prompt: Option<String>,
     extra_args: Vec<String>,
+    env: BTreeMap<String, String>,
     limits: Limits,
     wait: Option<Duration>,
     on_question: Option<Answerer<'a>>,
@@ -73,6 +78,8 @@ impl<'a> TurnBuilder<'a> {
         Self {
             rejoin,
             dir,
+            id: TurnId::new(uuid::Uuid::new_v4()),
+            new_conversation: ConversationId::new(uuid::Uuid::new_v4()),
             agent: None,
             wanted: Vec::new(),
             place: Place::Head,
@@ -89,6 +96,7 @@ impl<'a> TurnBuilder<'a> {
             system_prompt: None,
             append_system_prompt: None,
             extra_args: Vec::new(),
+            env: BTreeMap::new(),
             limits: Limits::default(),
             wait: None,
             on_question: None,
@@ -99,6 +107,16 @@ impl<'a> TurnBuilder<'a> {
     /// Where the turn will be kept.
     pub fn rejoin(&self) -> &'a Rejoin {
         self.rejoin
+    }
+
+    /// The id the turn will have: for whoever must note it before anything is run.
+    pub fn id(&self) -> TurnId {
+        self.id
+    }
+
+    /// The id the conversation will have if the turn begins a new one.
+    pub fn new_conversation(&self) -> ConversationId {
+        self.new_conversation
     }
 
     /// Who does it. Without it: the conversation's last agent, else the configured one, else the
@@ -221,6 +239,13 @@ impl<'a> TurnBuilder<'a> {
         self
     }
 
+    /// A variable of the agent's environment for this turn. It also decides where the agent and its sessions are
+    /// looked for, so one that moves them costs the session (`store_changed`). Nothing of it is recorded.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
     /// A limit for the whole turn.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limits.turn = Some(limit);
@@ -323,7 +348,7 @@ impl<'a> TurnBuilder<'a> {
             None => (self.prompt.clone(), loaded.as_ref().and_then(|loaded| loaded.last_agent().cloned())),
         };
         let agent = self.choose_agent(last_agent, &project_config)?;
-        let mut setup = rejoin.setup(&agent.agent());
+        let mut setup = self.setup(&agent.agent());
         setup.model = project_config.model.or(setup.model);
         let wish = match (self.ephemeral, self.fresh, rejoin.may_resume()) {
             (true, ..) => Wish::Ephemeral,
@@ -334,6 +359,7 @@ impl<'a> TurnBuilder<'a> {
         let target = match existing {
             Some(id) => Target::Existing(id),
             None => Target::New {
+                id: self.new_conversation,
                 project,
                 dir: self.cwd.clone().unwrap_or(dir),
                 scope: self.scope.or(project_config.scope).unwrap_or_default(),
@@ -344,6 +370,7 @@ impl<'a> TurnBuilder<'a> {
             },
         };
         let order = Order {
+            id: self.id,
             agent,
             setup,
             target,
@@ -388,7 +415,22 @@ impl<'a> TurnBuilder<'a> {
         if let Some(Wanted::Named(name)) = self.wanted.first() {
             check_name(name)?;
         }
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(Error::usage(format!("{name:?} cannot name a variable")));
+            }
+            if value.contains('\0') {
+                return Err(Error::usage(format!("the variable {name} contains a NUL byte")));
+            }
+        }
         Ok(())
+    }
+
+    /// How an agent is set up for this turn.
+    fn setup(&self, agent: &Agent) -> AgentSetup {
+        let mut setup = self.rejoin.setup(agent);
+        setup.env.extend(self.env.clone());
+        setup
     }
 
     /// The conversation that was asked for, if it exists; for a new name, the lock that keeps it free.
@@ -441,7 +483,7 @@ impl<'a> TurnBuilder<'a> {
         }
         let installed = rejoin_agents::registry().iter().copied().find(|agent| {
             agent.embedded().is_none()
-                && self.rejoin.engine.find_agent(*agent, &self.rejoin.setup(&agent.agent())).is_some()
+                && self.rejoin.engine.find_agent(*agent, &self.setup(&agent.agent())).is_some()
         });
         installed.ok_or_else(|| {
             let hints: Vec<String> = rejoin_agents::registry()

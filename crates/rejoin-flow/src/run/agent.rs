@@ -1,21 +1,26 @@
 //! A step that is a turn of an agent.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rejoin::{
-    Agent, ConversationId, Error, Event, FailureClass, Outcome, TurnBuilder, TurnId, TurnOutcome, TurnState,
+    Agent, ConversationId, ConversationView, Error, FailureClass, Outcome, TurnBuilder, TurnId, TurnOutcome,
+    TurnState,
 };
 
 use super::output;
 use super::record::{Ended, Key, Record, State};
 use super::stop::Stop;
-use super::walk::{Task, Tried, Walk};
+use super::walk::{Task, Walk};
 use crate::FlowError;
-use crate::model::{AgentStep, Failure};
+use crate::model::{AgentStep, Failure, Text};
 
 /// How long a conversation is waited for that somebody else is at: a killed run's agent may still be ending.
 const WAIT: Duration = Duration::from_secs(30);
+
+/// The exit code for what is not there.
+const NOT_FOUND: i32 = 4;
 
 /// Where a turn takes place.
 #[derive(Clone, Copy)]
@@ -34,58 +39,77 @@ struct Words {
     agent: Option<String>,
     model: Option<String>,
     system_prompt: Option<String>,
-    cwd: Option<String>,
+    cwd: Option<PathBuf>,
+    env: BTreeMap<String, String>,
 }
 
 impl Walk<'_> {
-    pub(super) fn agent(
-        &self,
-        task: &Task<'_>,
-        step: &AgentStep,
-        open: Option<(ConversationId, TurnId)>,
-        halt: &Stop,
-    ) -> Result<Tried, FlowError> {
-        let refused = |ended: Box<Ended>| Ok(Tried { ended: *ended, turn: open });
+    pub(super) fn agent(&self, task: &Task<'_>, step: &AgentStep, halt: &Stop) -> Result<Ended, FlowError> {
         let words = match self.words(task, step) {
             Ok(words) => words,
-            Err(ended) => return refused(ended),
+            Err(ended) => return Ok(*ended),
         };
-        let place = match open {
-            Some((conversation, turn)) => match self.finished(conversation, turn) {
-                Some(finished) => return self.settle(task, step, &words, finished, halt),
-                None => Place::Again(conversation, turn),
+        let place = match self.last_turn(task.key)? {
+            Some((view, turn)) => match finished(&view, turn)? {
+                Some(finished) => return self.settle(task, step, words, finished, halt),
+                None => Place::Again(view.id(), turn),
             },
-            None => match self.place(task, step) {
+            None => match self.place(task, step)? {
                 Ok(place) => place,
-                Err(ended) => return refused(ended),
+                Err(ended) => return Ok(*ended),
             },
         };
         match self.turn(task, step, &words, place, halt)? {
-            Ok(outcome) => self.settle(task, step, &words, Finished::from(&outcome), halt),
-            Err(error) => Ok(Tried { ended: not_run(task.key, &error), turn: open }),
+            Ok(outcome) => self.settle(task, step, words, Finished::from(&outcome), halt),
+            Err(error) => Ok(not_run(task.key, &error)),
         }
     }
 
     fn words(&self, task: &Task<'_>, step: &AgentStep) -> Result<Words, Box<Ended>> {
-        let fill = |field: &str, text: Option<&crate::Text>| {
-            text.map(|text| self.fill(task, field, &text.text)).transpose()
+        let fill = |field: &str, text: &Option<Text>| {
+            text.as_ref().map(|text| self.fill(task, field, text)).transpose()
         };
         Ok(Words {
-            prompt: self.fill(task, "prompt", &step.prompt.text)?,
-            agent: fill("agent", step.agent.as_ref())?,
-            model: fill("model", step.model.as_ref())?,
-            system_prompt: fill("system_prompt", step.system_prompt.as_ref())?,
-            cwd: fill("cwd", step.how.cwd.as_ref())?,
+            prompt: self.fill(task, "prompt", &step.prompt)?,
+            agent: fill("agent", &step.agent)?,
+            model: fill("model", &step.model)?,
+            system_prompt: fill("system_prompt", &step.system_prompt)?,
+            cwd: step.how.cwd.as_ref().map(|_| self.directory(task, &step.how)).transpose()?,
+            env: self.variables(task, &step.how)?,
         })
     }
 
+    /// The newest turn of a step that was begun: turns are noted before they are.
+    fn last_turn(&self, key: &Key) -> Result<Option<(ConversationView<'_>, TurnId)>, FlowError> {
+        let noted = self.known().turns.get(key).cloned().unwrap_or_default();
+        for (conversation, turn) in noted.into_iter().rev() {
+            if let Some(view) = self.holding(conversation, turn)? {
+                return Ok(Some((view, turn)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A conversation, if it is there and has that turn.
+    fn holding(
+        &self,
+        conversation: ConversationId,
+        turn: TurnId,
+    ) -> Result<Option<ConversationView<'_>>, FlowError> {
+        match self.rejoin.view(Path::new(&self.begun.dir), &conversation.to_string()) {
+            Ok(view) => Ok(Some(view).filter(|view| view.conversation().tree.turn(turn).is_some())),
+            Err(error) if error.exit_code() == NOT_FOUND => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Where the turn of a step takes place that was not begun yet.
-    fn place(&self, task: &Task<'_>, step: &AgentStep) -> Result<Place, Box<Ended>> {
-        let Some(from) = step.origin() else { return Ok(Place::New) };
+    fn place(&self, task: &Task<'_>, step: &AgentStep) -> Result<Result<Place, Box<Ended>>, FlowError> {
+        let Some(from) = step.origin() else { return Ok(Ok(Place::New)) };
         let field = if step.continue_from.is_some() { "continue_from" } else { "fork_from" };
         let refused = |words: &str| {
             let words = format!("cannot go on from {:?}: {words}", from.text);
-            Err(Box::new(self.refused(task, field, &words)))
+            Ok(Err(Box::new(self.refused(task, field, from.place, &words))))
         };
         let (conversation, turn) = match self.result(&Key::of(&from.text)) {
             None => return refused("it was not run"),
@@ -99,21 +123,19 @@ impl Walk<'_> {
             },
         };
         if step.continue_from.is_some() {
-            return Ok(Place::After(conversation, turn));
+            return Ok(Ok(Place::After(conversation, turn)));
         }
-        match self.rejoin.fork(conversation, turn) {
+        // A fork in which nothing was begun is as good as a new one.
+        let noted = self.known().turns.get(task.key).and_then(|turns| turns.last().copied());
+        if let Some((fork, _)) = noted
+            && self.holding(fork, turn)?.is_some()
+        {
+            return Ok(Ok(Place::After(fork, turn)));
+        }
+        Ok(match self.rejoin.fork(conversation, turn) {
             Ok(fork) => Ok(Place::After(fork, turn)),
             Err(error) => Err(Box::new(not_run(task.key, &error))),
-        }
-    }
-
-    /// The turn of a step whose run was cut after the turn itself was done.
-    fn finished(&self, conversation: ConversationId, turn: TurnId) -> Option<Finished> {
-        let view = self.rejoin.view(Path::new(&self.begun.dir), &conversation.to_string()).ok()?;
-        let done = view.conversation().tree.turn(turn).filter(|turn| turn.state() == TurnState::Completed)?;
-        let said = view.messages(done, usize::MAX).ok()?;
-        let answer = said.iter().rfind(|message| message.kind == rejoin::Kind::Assistant)?;
-        Some(Finished { text: answer.text(), receipt: done.receipt.clone()? })
+        })
     }
 
     /// Runs one turn; an error is what the library refused.
@@ -131,18 +153,13 @@ impl Walk<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let _registered = halt.register(&canceller);
-        let mut trouble = None;
-        let outcome = turn.run(|event| {
-            if let Event::Init { conversation: Some(conversation), turn, .. } = event {
-                let record = Record::Turn { key: task.key.clone(), conversation: *conversation, turn: *turn };
-                if let Err(error) = self.write(&record) {
-                    trouble = Some(error);
-                    canceller.cancel();
-                }
-            }
-            self.tell(task.key, event);
-        });
-        trouble.map_or(Ok(outcome), Err)
+        let conversation = match place {
+            Place::New => turn.new_conversation(),
+            Place::After(conversation, _) | Place::Again(conversation, _) => conversation,
+        };
+        // Noted before it is begun: whenever we are killed, it is found again.
+        self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id() })?;
+        Ok(turn.run(|event| self.tell(task.key, event)))
     }
 
     fn described(&self, step: &AgentStep, words: &Words, place: Place) -> TurnBuilder<'_> {
@@ -169,7 +186,10 @@ impl Walk<'_> {
             turn = turn.system_prompt(text);
         }
         if let Some(dir) = &words.cwd {
-            turn = turn.cwd(Path::new(&self.begun.dir).join(dir));
+            turn = turn.cwd(dir);
+        }
+        for (name, value) in &words.env {
+            turn = turn.env(name, value);
         }
         if let Some(limit) = step.how.timeout {
             turn = turn.timeout(limit);
@@ -182,26 +202,24 @@ impl Walk<'_> {
         &self,
         task: &Task<'_>,
         step: &AgentStep,
-        words: &Words,
+        words: Words,
         finished: Finished,
         halt: &Stop,
-    ) -> Result<Tried, FlowError> {
-        let tried = judged(task, step, finished);
-        let (Some(Failure::Output), Some((conversation, turn))) = (tried.ended.failure, tried.turn) else {
-            return Ok(tried);
+    ) -> Result<Ended, FlowError> {
+        let ended = judged(task, step, finished);
+        let (Some(Failure::Output), Some((conversation, turn))) = (ended.failure, ended.turn()) else {
+            return Ok(ended);
         };
-        let why = tried.ended.error.clone().unwrap_or_default();
+        let why = ended.error.clone().unwrap_or_default();
         let complaint = Words {
             prompt: output::complaint(&why, step.how.schema.as_ref()),
-            agent: tried.ended.receipt.as_ref().map(|receipt| receipt.agent.as_str().to_owned()),
-            model: words.model.clone(),
-            system_prompt: words.system_prompt.clone(),
-            cwd: words.cwd.clone(),
+            agent: ended.receipt.as_ref().map(|receipt| receipt.agent.as_str().to_owned()),
+            ..words
         };
         let again = AgentStep { fresh_session: false, ..step.clone() };
         match self.turn(task, &again, &complaint, Place::After(conversation, turn), halt)? {
             Ok(outcome) => Ok(judged(task, step, Finished::from(&outcome))),
-            Err(error) => Ok(Tried { ended: not_run(task.key, &error), turn: tried.turn }),
+            Err(error) => Ok(not_run(task.key, &error)),
         }
     }
 }
@@ -218,7 +236,18 @@ impl From<&TurnOutcome> for Finished {
     }
 }
 
-fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Tried {
+/// A turn whose step was cut after the turn itself was done.
+fn finished(view: &ConversationView<'_>, turn: TurnId) -> Result<Option<Finished>, Error> {
+    let turn = view.conversation().tree.turn(turn).filter(|turn| turn.state() == TurnState::Completed);
+    let Some((turn, receipt)) = turn.and_then(|turn| Some((turn, turn.receipt.clone()?))) else {
+        return Ok(None);
+    };
+    let said = view.messages(turn, usize::MAX)?;
+    let answer = said.iter().rfind(|message| message.kind == rejoin::Kind::Assistant);
+    Ok(Some(Finished { text: answer.map(rejoin::Message::text).unwrap_or_default(), receipt }))
+}
+
+fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Ended {
     let Finished { text, receipt } = finished;
     let key = task.key;
     let mut ended = match &receipt.outcome {
@@ -237,8 +266,7 @@ fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Tried {
     ended.output = text;
     ended.exit_code = receipt.exit_code;
     ended.receipt = Some(Box::new(receipt));
-    let turn = ended.turn();
-    Tried { ended, turn }
+    ended
 }
 
 /// A turn that the library refused.

@@ -1,14 +1,11 @@
 //! A step that is a shell command.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use rejoin::{CancelWatch, CommandEnd, CommandOutcome, ShellCommand};
 
 use super::output;
 use super::record::{Ended, State};
 use super::stop::Stop;
-use super::walk::{Task, Tried, Walk};
+use super::walk::{Task, Walk};
 use crate::FlowError;
 use crate::model::{CommandStep, Failure};
 
@@ -18,39 +15,25 @@ impl Walk<'_> {
         task: &Task<'_>,
         step: &CommandStep,
         halt: &Stop,
-    ) -> Result<Tried, FlowError> {
-        let ended = match self.shell_command(task, step) {
-            Ok(command) => {
-                let (canceller, watch) = CancelWatch::pair()
-                    .map_err(|cause| FlowError::System { what: "cannot make a socket pair".into(), cause })?;
-                let _registered = halt.register(&canceller);
-                let outcome = self.rejoin.run_command(&command, &watch)?;
-                judged(task, step, &outcome)
-            }
-            Err(refused) => *refused,
+    ) -> Result<Ended, FlowError> {
+        let command = match self.shell_command(task, step) {
+            Ok(command) => command,
+            Err(refused) => return Ok(*refused),
         };
-        Ok(Tried { ended, turn: None })
+        let (canceller, watch) = CancelWatch::pair()
+            .map_err(|cause| FlowError::System { what: "cannot make a socket pair".into(), cause })?;
+        let _registered = halt.register(&canceller);
+        let outcome = self.rejoin.run_command(&command, &watch)?;
+        Ok(judged(task, step, &outcome))
     }
 
     fn shell_command(&self, task: &Task<'_>, step: &CommandStep) -> Result<ShellCommand, Box<Ended>> {
-        let mut env = BTreeMap::new();
-        for (name, text) in &step.env {
-            let value = self.fill(task, &format!("env.{name}"), &text.text)?;
-            if value.contains('\0') {
-                return Err(Box::new(self.refused(task, &format!("env.{name}"), "it contains a NUL byte")));
-            }
-            env.insert(name.clone(), value);
-        }
-        let dir = Path::new(&self.begun.dir);
-        let dir = match &step.how.cwd {
-            Some(text) => dir.join(self.fill(task, "cwd", &text.text)?),
-            None => dir.to_owned(),
-        };
-        if !dir.is_dir() {
-            let words = format!("{} is not a directory", dir.display());
-            return Err(Box::new(self.refused(task, "cwd", &words)));
-        }
-        Ok(ShellCommand { command: step.command.text.clone(), dir, env, timeout: step.how.timeout })
+        Ok(ShellCommand {
+            command: step.command.text.clone(),
+            dir: self.directory(task, &step.how)?,
+            env: self.variables(task, &step.how)?,
+            timeout: step.how.timeout,
+        })
     }
 }
 

@@ -19,11 +19,20 @@ pub struct Run {
     pub begun: Begun,
     /// Where it stands.
     pub standing: Standing,
-    /// What the steps came to, in the order they ended.
+    /// What its steps came to.
+    #[serde(flatten)]
+    pub steps: Steps,
+}
+
+/// What is known of the steps of a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Steps {
+    /// What they came to, in the order they ended.
     pub results: Vec<Ended>,
-    /// The turns of steps that began and did not end.
+    /// The turns of steps that are not over for good, oldest first. The last one may not exist: it is noted before
+    /// it begins.
     #[serde(skip)]
-    pub(crate) open: BTreeMap<Key, (ConversationId, TurnId)>,
+    pub(crate) turns: BTreeMap<Key, Vec<(ConversationId, TurnId)>>,
 }
 
 /// Where a run stands.
@@ -43,6 +52,14 @@ pub enum Standing {
 }
 
 impl Standing {
+    pub(crate) const fn after(state: State) -> Self {
+        match state {
+            State::Done | State::Skipped => Standing::Done,
+            State::Failed => Standing::Failed,
+            State::Cancelled => Standing::Cancelled,
+        }
+    }
+
     /// The stable word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,54 +76,50 @@ impl Run {
     fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
         let mut records = log::read(path)?.into_iter();
         let Some(Record::Run(begun)) = records.next() else { return Ok(None) };
-        let mut run = Run {
-            begun: *begun,
-            standing: Standing::Interrupted,
-            results: Vec::new(),
-            open: BTreeMap::new(),
-        };
+        let mut run = Run { begun: *begun, standing: Standing::Interrupted, steps: Steps::default() };
         for record in records {
-            run.take_in(record);
+            match &record {
+                Record::Resumed { .. } => run.standing = Standing::Interrupted,
+                Record::Result { state, .. } => run.standing = Standing::after(*state),
+                _ => {}
+            }
+            run.steps.take_in(record);
         }
         if holder(home, run.begun.id)?.is_some() {
             run.standing = Standing::Running;
         }
         Ok(Some(run))
     }
+}
 
-    fn take_in(&mut self, record: Record) {
+impl Steps {
+    pub(crate) fn take_in(&mut self, record: Record) {
         match record {
-            Record::Run(_) | Record::StepBegun { .. } => {}
-            Record::Resumed { anew, .. } => {
-                self.standing = Standing::Interrupted;
-                self.forget(&anew);
-            }
+            Record::Run(_) | Record::StepBegun { .. } | Record::Result { .. } => {}
+            Record::Resumed { anew, .. } => self.forget(&anew),
             Record::Turn { key, conversation, turn } => {
-                self.open.insert(key, (conversation, turn));
+                self.turns.entry(key).or_default().push((conversation, turn));
             }
             Record::StepEnded(ended) => {
                 // A turn that did not end well is taken up again where it stands.
-                match ended.turn().filter(|_| !ended.is_final()) {
-                    Some(turn) => self.open.insert(ended.key.clone(), turn),
-                    None => self.open.remove(&ended.key),
-                };
+                if ended.is_final() {
+                    self.turns.remove(&ended.key);
+                }
                 self.results.retain(|other| other.key != ended.key);
                 self.results.push(*ended);
             }
-            Record::Result { state, .. } => {
-                self.standing = match state {
-                    State::Done | State::Skipped => Standing::Done,
-                    State::Failed => Standing::Failed,
-                    State::Cancelled => Standing::Cancelled,
-                };
-            }
         }
+    }
+
+    /// What a step came to, as far as it was run.
+    pub(crate) fn result(&self, key: &Key) -> Option<&Ended> {
+        self.results.iter().find(|ended| ended.key == *key)
     }
 
     /// As if these steps had never been run.
     pub(crate) fn forget(&mut self, steps: &[String]) {
         self.results.retain(|ended| !steps.contains(&ended.key.step));
-        self.open.retain(|key, _| !steps.contains(&key.step));
+        self.turns.retain(|key, _| !steps.contains(&key.step));
     }
 }
 
@@ -127,33 +140,45 @@ pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
 
 /// All runs of a home, newest first.
 pub fn runs(home: &Path) -> Result<Vec<Run>, FlowError> {
-    let Ok(entries) = std::fs::read_dir(log::directory(home)) else { return Ok(Vec::new()) };
     let mut runs = Vec::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.extension().is_some_and(|ending| ending == "jsonl") {
-            runs.extend(Run::read(home, &path)?);
-        }
+    for id in ids(home) {
+        runs.extend(Run::read(home, &log::path(home, id))?);
     }
     runs.sort_by(|one, other| other.begun.time.cmp(&one.begun.time));
     Ok(runs)
 }
 
+/// The ids of all runs of a home, in no order.
+fn ids(home: &Path) -> Vec<RunId> {
+    let Ok(entries) = std::fs::read_dir(log::directory(home)) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect()
+}
+
 /// A run by its id, the beginning of it, or `@` for the newest.
 pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
-    let mut runs = runs(home)?;
-    if runs.is_empty() {
-        return Err(FlowError::NotFound("no flow was run yet; begin with `rejoin flow run FILE`".into()));
-    }
     if reference == "@" {
-        return Ok(runs.remove(0));
+        let newest = runs(home)?.into_iter().next();
+        return newest.ok_or_else(|| FlowError::NotFound(NONE.into()));
     }
     let wanted = reference.to_ascii_lowercase();
-    runs.retain(|run| !wanted.is_empty() && run.begun.id.to_string().starts_with(&wanted));
-    match runs.len() {
-        1 => Ok(runs.remove(0)),
-        0 => {
-            Err(FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them")))
-        }
-        count => Err(FlowError::Usage(format!("{count} runs begin with {reference:?}; give more of the id"))),
+    let mut ids = ids(home);
+    if ids.is_empty() {
+        return Err(FlowError::NotFound(NONE.into()));
     }
+    ids.retain(|id| !wanted.is_empty() && id.to_string().starts_with(&wanted));
+    let run = match ids.as_slice() {
+        [] => None,
+        [id] => Run::read(home, &log::path(home, *id))?,
+        several => {
+            let count = several.len();
+            let words = format!("{count} runs begin with {reference:?}; give more of the id");
+            return Err(FlowError::Usage(words));
+        }
+    };
+    run.ok_or_else(|| {
+        FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them"))
+    })
 }
+
+const NONE: &str = "no flow was run yet; begin with `rejoin flow run FILE`";

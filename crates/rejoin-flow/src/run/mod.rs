@@ -1,7 +1,9 @@
 //! Carrying out a flow.
 
 mod agent;
+mod at_once;
 mod command;
+mod for_each;
 mod history;
 mod log;
 mod output;
@@ -11,7 +13,7 @@ mod record;
 mod stop;
 mod walk;
 
-pub use history::{Run, Standing, find, holder, runs};
+pub use history::{Run, Standing, Steps, find, holder, runs};
 pub use prepare::{Options, Prepared};
 pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
 pub use stop::Stop;

@@ -1,62 +1,46 @@
 //! Steps that run at once.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
+use super::at_once::at_once;
 use super::record::{Ended, Key, State};
 use super::stop::Stop;
-use super::walk::Walk;
+use super::walk::{Task, Walk};
 use crate::FlowError;
-use crate::model::{Failure, Parallel, Strategy};
+use crate::model::{Failure, Parallel, Step, Strategy};
 
 impl Walk<'_> {
-    pub(super) fn parallel(&self, key: &Key, group: &Parallel, halt: &Stop) -> Result<Ended, FlowError> {
+    pub(super) fn parallel(
+        &self,
+        task: &Task<'_>,
+        group: &Parallel,
+        halt: &Stop,
+    ) -> Result<Ended, FlowError> {
+        self.begins(task.key, 1)?;
         let own_halt = halt.part();
-        let next = AtomicUsize::new(0);
-        // No more steps are begun.
-        let closed = AtomicBool::new(false);
-        let trouble: Mutex<Option<FlowError>> = Mutex::new(None);
-        let ends: Mutex<Vec<Ended>> = Mutex::new(Vec::new());
-        let work = || {
-            while let Some(step) = group.steps.get(next.fetch_add(1, Ordering::SeqCst)) {
-                let result = if closed.load(Ordering::SeqCst) {
-                    let skipped = Ended::new(&Key::of(&step.name), State::Skipped);
-                    self.result(&skipped.key)
-                        .filter(Ended::is_final)
-                        .map_or_else(|| self.ends(step, skipped), Ok)
-                } else {
-                    self.step(step, &own_halt)
-                };
-                match result {
-                    Ok(ended) => {
-                        let enough = match group.strategy {
-                            Strategy::All => ended.stops(),
-                            Strategy::Any => ended.state == State::Done,
-                            Strategy::BestEffort => false,
-                        };
-                        if enough && !closed.swap(true, Ordering::SeqCst) && group.strategy == Strategy::Any {
-                            own_halt.request();
-                        }
-                        ends.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
-                    }
-                    Err(error) => {
-                        closed.store(true, Ordering::SeqCst);
-                        own_halt.request();
-                        trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                }
+        let known = |step: &Step| self.result(&Key::of(&step.name));
+        // A run that was cut may have had its one success already.
+        let won = |step| known(step).is_some_and(|ended| ended.state == State::Done);
+        let over = group.strategy == Strategy::Any && group.steps.iter().any(won);
+        let count = if over { 0 } else { group.steps.len() };
+        at_once(count, group.max_concurrent, &own_halt, |at| {
+            let ended = self.step(&group.steps[at], &own_halt)?;
+            let enough = match group.strategy {
+                Strategy::All => ended.stops(),
+                Strategy::Any => ended.state == State::Done,
+                Strategy::BestEffort => false,
+            };
+            if enough && group.strategy == Strategy::Any {
+                own_halt.request();
             }
-        };
-        std::thread::scope(|threads| {
-            for _ in 0..group.max_concurrent.min(group.steps.len()) {
-                threads.spawn(work);
-            }
-        });
-        if let Some(error) = trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
+            Ok(((), enough))
+        })?;
+        let mut ends = Vec::new();
+        for step in &group.steps {
+            ends.push(match known(step) {
+                Some(ended) => ended,
+                None => self.ends(step, Ended::new(&Key::of(&step.name), State::Skipped))?,
+            });
         }
-        let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(judged(key, group.strategy, &ends, halt.requested()))
+        Ok(judged(task.key, group.strategy, &ends, halt.requested()))
     }
 }
 

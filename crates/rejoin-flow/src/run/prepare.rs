@@ -1,16 +1,16 @@
 //! Before anything is run: which flow, which steps, with what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin::Rejoin;
-use rejoin_journal::{Lease, Owner};
+use rejoin_journal::{Lease, LockError, Owner};
 use uuid::Uuid;
 
-use super::history::{self, Run, Standing, lock_name, locks};
+use super::history::{self, Run, Standing, Steps, lock_name, locks};
 use super::log::Log;
-use super::record::{Begun, FORMAT, Record};
+use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
 use crate::check::order;
@@ -41,8 +41,8 @@ pub struct Prepared<'a> {
     lease: Option<Lease>,
 }
 
-/// How long the end of a killed run is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the end of a killed process is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl<'a> Prepared<'a> {
     /// A new run. Nothing is written yet.
@@ -68,7 +68,7 @@ impl<'a> Prepared<'a> {
             steps,
             time: now(),
         };
-        let run = Run { begun, standing: Standing::Running, results: Vec::new(), open: BTreeMap::new() };
+        let run = Run { begun, standing: Standing::Running, steps: Steps::default() };
         Ok(Self { rejoin, flow, run, anew: None, lease: None })
     }
 
@@ -93,7 +93,7 @@ impl<'a> Prepared<'a> {
             }
             None => Vec::new(),
         };
-        run.forget(&anew);
+        run.steps.forget(&anew);
         Ok(Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease) })
     }
 
@@ -109,12 +109,7 @@ impl<'a> Prepared<'a> {
 
     /// The steps of the flow that would be run now, in their order.
     pub fn plan(&self) -> Vec<&str> {
-        let done = |name: &str| {
-            self.run
-                .results
-                .iter()
-                .any(|ended| ended.key.index.is_none() && ended.key.step == name && ended.is_final())
-        };
+        let done = |name: &str| self.run.steps.result(&Key::of(name)).is_some_and(Ended::is_final);
         let order = order(&self.flow.before());
         let names = order.into_iter().map(|at| self.flow.steps[at].name.as_str());
         names.filter(|name| self.run.begun.steps.iter().any(|step| step == name) && !done(name)).collect()
@@ -133,7 +128,7 @@ impl<'a> Prepared<'a> {
             Some(anew) => Record::Resumed { time: now(), anew },
         };
         let walk = Walk::new(self.rejoin, &self.flow, self.run, log, watch);
-        walk.carry_out(&first, halt)
+        walk.carry_out(first, halt)
     }
 }
 
@@ -144,7 +139,15 @@ fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lea
         command: "rejoin flow".into(),
         what: "a run of a flow".into(),
     };
-    Ok(locks(rejoin.home()).acquire(&lock_name(id), &owner, wait)?)
+    locks(rejoin.home()).acquire(&lock_name(id), &owner, wait).map_err(|error| match error {
+        LockError::Busy { owner, .. } => {
+            let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
+            let id = &id.simple().to_string()[..8];
+            let words = format!("run {id} is going on{by}; wait for it, or `rejoin flow cancel {id}`");
+            FlowError::Busy(words)
+        }
+        error => error.into(),
+    })
 }
 
 /// The names of the steps of the flow itself that are asked for.

@@ -34,7 +34,7 @@ pub enum Record {
         /// When.
         time: String,
     },
-    /// An agent's turn of a step exists.
+    /// An agent's turn of a step is about to begin.
     Turn {
         /// Of which step.
         #[serde(flatten)]

@@ -1,19 +1,20 @@
 //! The way through a flow: one step after the other.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use rejoin::{ConversationId, Event, Rejoin, TurnId};
+use rejoin::{Event, Rejoin};
 use serde_json::{Value, json};
 
-use super::history::{Run, Standing};
+use super::history::{Run, Standing, Steps};
 use super::log::Log;
 use super::record::{Begun, Ended, Key, Record, State};
 use super::stop::Stop;
 use crate::check::order;
-use crate::model::{Failure, Flow, ForEach, How, Items, Kind, Step};
-use crate::{FlowError, template};
+use crate::model::{Failure, Flow, How, Kind, Retry, Step, Text};
+use crate::{FlowError, Place, template};
 
 /// What whoever watches is told.
 pub enum Notice<'a> {
@@ -30,20 +31,7 @@ pub(super) struct Walk<'a> {
     pub(super) begun: Begun,
     log: Log,
     watch: &'a (dyn Fn(&Notice<'_>) + Sync),
-    known: Mutex<Known>,
-}
-
-/// What is known of the steps so far.
-struct Known {
-    results: Vec<Ended>,
-    open: BTreeMap<Key, (ConversationId, TurnId)>,
-}
-
-/// One try of a step, and what may be done after it.
-pub(super) struct Tried {
-    pub(super) ended: Ended,
-    /// The turn to take up again.
-    pub(super) turn: Option<(ConversationId, TurnId)>,
+    known: Mutex<Steps>,
 }
 
 /// A step with the item it is done with.
@@ -62,11 +50,10 @@ impl<'a> Walk<'a> {
         log: Log,
         watch: &'a (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
-        let known = Mutex::new(Known { results: run.results, open: run.open });
-        Self { rejoin, flow, begun: run.begun, log, watch, known }
+        Self { rejoin, flow, begun: run.begun, log, watch, known: Mutex::new(run.steps) }
     }
 
-    pub(super) fn carry_out(self, first: &Record, halt: &Stop) -> Result<Run, FlowError> {
+    pub(super) fn carry_out(self, first: Record, halt: &Stop) -> Result<Run, FlowError> {
         self.write(first)?;
         let mut last = (State::Done, 0);
         for at in order(&self.flow.before()) {
@@ -81,19 +68,16 @@ impl<'a> Walk<'a> {
             }
         }
         let (state, code) = last;
-        self.write(&Record::Result { state, code, time: now() })?;
-        let standing = match state {
-            State::Done | State::Skipped => Standing::Done,
-            State::Failed => Standing::Failed,
-            State::Cancelled => Standing::Cancelled,
-        };
-        let known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Run { begun: self.begun, standing, results: known.results, open: known.open })
+        self.write(Record::Result { state, code, time: now() })?;
+        let steps = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Run { begun: self.begun, standing: Standing::after(state), steps })
     }
 
-    pub(super) fn write(&self, record: &Record) -> Result<(), FlowError> {
-        self.log.write(record)?;
-        (self.watch)(&Notice::Record(record));
+    /// Writes something down; from then on it counts.
+    pub(super) fn write(&self, record: Record) -> Result<(), FlowError> {
+        self.log.write(&record)?;
+        (self.watch)(&Notice::Record(&record));
+        self.known().take_in(record);
         Ok(())
     }
 
@@ -101,56 +85,52 @@ impl<'a> Walk<'a> {
         (self.watch)(&Notice::Event(key, event));
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    pub(super) fn known(&self) -> MutexGuard<'_, Steps> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a step came to, if it ended for good.
+    /// What a step came to, as far as it was run.
     pub(super) fn result(&self, key: &Key) -> Option<Ended> {
-        self.known().results.iter().find(|ended| ended.key == *key).cloned()
+        self.known().result(key).cloned()
     }
 
-    /// Runs a step that did not end yet, whatever it is.
+    /// Runs a step of the flow, whatever it is.
     pub(super) fn step(&self, step: &Step, halt: &Stop) -> Result<Ended, FlowError> {
-        let key = Key::of(&step.name);
-        if let Some(ended) = self.result(&key).filter(Ended::is_final) {
+        self.task(&Task { key: &Key::of(&step.name), step, item: None }, halt)
+    }
+
+    /// Runs a task, unless it is over for good.
+    pub(super) fn task(&self, task: &Task<'_>, halt: &Stop) -> Result<Ended, FlowError> {
+        if let Some(ended) = self.result(task.key).filter(Ended::is_final) {
             return Ok(ended);
         }
         let begun = Instant::now();
-        let task = Task { key: &key, step, item: None };
-        let mut ended = match self.may_run(&task, halt) {
-            Ok(()) => match &step.kind {
-                Kind::Parallel(parallel) => {
-                    self.begins(&key, 1)?;
-                    self.parallel(&key, parallel, halt)?
+        let mut ended = match self.may_run(task, halt) {
+            Ok(()) => match &task.step.kind {
+                Kind::Parallel(parallel) => self.parallel(task, parallel, halt)?,
+                Kind::ForEach(each) => self.for_each(task, each, halt)?,
+                Kind::Agent(agent) => {
+                    self.tries(task, &agent.how.retry, halt, || self.agent(task, agent, halt))?
                 }
-                Kind::ForEach(each) => {
-                    self.begins(&key, 1)?;
-                    self.for_each(&key, each, halt)?
+                Kind::Command(command) => {
+                    self.tries(task, &command.how.retry, halt, || self.command(task, command, halt))?
                 }
-                Kind::Agent(_) | Kind::Command(_) => self.tries(&task, halt)?,
             },
             Err(ended) => *ended,
         };
         ended.milliseconds = begun.elapsed().as_millis() as u64;
-        self.ends(step, ended)
+        self.ends(task.step, ended)
     }
 
     /// Notes what a step came to.
     pub(super) fn ends(&self, step: &Step, mut ended: Ended) -> Result<Ended, FlowError> {
         ended.allowed = ended.state == State::Failed && step.allow_failure;
-        {
-            let mut known = self.known();
-            known.open.remove(&ended.key);
-            known.results.retain(|other| other.key != ended.key);
-            known.results.push(ended.clone());
-        }
-        self.write(&Record::StepEnded(Box::new(ended.clone())))?;
+        self.write(Record::StepEnded(Box::new(ended.clone())))?;
         Ok(ended)
     }
 
-    fn begins(&self, key: &Key, attempt: u32) -> Result<(), FlowError> {
-        self.write(&Record::StepBegun { key: key.clone(), attempt, time: now() })
+    pub(super) fn begins(&self, key: &Key, attempt: u32) -> Result<(), FlowError> {
+        self.write(Record::StepBegun { key: key.clone(), attempt, time: now() })
     }
 
     /// Whether a step is run at all; else how it ends without being run.
@@ -162,26 +142,57 @@ impl<'a> Walk<'a> {
         match template::evaluate(&when.text, &self.context(task)) {
             Ok(value) if value.is_true() => Ok(()),
             Ok(_) => Err(Box::new(Ended::new(task.key, State::Skipped))),
-            Err(words) => Err(Box::new(self.refused(task, "when", &words))),
+            Err(words) => Err(Box::new(self.refused(task, "when", when.place, &words))),
         }
     }
 
-    /// A step that cannot be begun because of one of its texts.
-    pub(super) fn refused(&self, task: &Task<'_>, field: &str, words: &str) -> Ended {
-        let place = task.step.place;
-        let file = &self.begun.source.file;
-        let words = format!("{file}:{}: {field} of step {:?}: {words}", place.line, task.step.name);
+    /// A step that cannot be begun because of one of its fields.
+    pub(super) fn refused(&self, task: &Task<'_>, field: &str, place: Place, words: &str) -> Ended {
+        let (file, Place { line, column }) = (&self.begun.source.file, place);
+        let words = format!("{file}:{line}:{column}: {field} of step {:?}: {words}", task.step.name);
         Ended::failed(task.key, Failure::Refused, words)
     }
 
     /// Fills in a template of a step.
-    pub(super) fn fill(&self, task: &Task<'_>, field: &str, text: &str) -> Result<String, Box<Ended>> {
-        template::render(text, &self.context(task))
-            .map_err(|words| Box::new(self.refused(task, field, &words)))
+    pub(super) fn fill(&self, task: &Task<'_>, field: &str, text: &Text) -> Result<String, Box<Ended>> {
+        template::render(&text.text, &self.context(task))
+            .map_err(|words| Box::new(self.refused(task, field, text.place, &words)))
+    }
+
+    /// The variables of a step, filled in.
+    pub(super) fn variables(
+        &self,
+        task: &Task<'_>,
+        how: &How,
+    ) -> Result<BTreeMap<String, String>, Box<Ended>> {
+        let mut variables = BTreeMap::new();
+        for (name, text) in &how.env {
+            let field = format!("env.{name}");
+            let value = self.fill(task, &field, text)?;
+            if value.contains('\0') {
+                return Err(Box::new(self.refused(task, &field, text.place, "it contains a NUL byte")));
+            }
+            variables.insert(name.clone(), value);
+        }
+        Ok(variables)
+    }
+
+    /// Where a step runs.
+    pub(super) fn directory(&self, task: &Task<'_>, how: &How) -> Result<PathBuf, Box<Ended>> {
+        let begun = Path::new(&self.begun.dir);
+        let (dir, place) = match &how.cwd {
+            Some(text) => (begun.join(self.fill(task, "cwd", text)?), text.place),
+            None => (begun.to_owned(), task.step.place),
+        };
+        if dir.is_dir() {
+            return Ok(dir);
+        }
+        let words = format!("{} is not a directory", dir.display());
+        Err(Box::new(Ended { code: 4, ..self.refused(task, "cwd", place, &words) }))
     }
 
     /// What templates may speak of.
-    fn context(&self, task: &Task<'_>) -> Value {
+    pub(super) fn context(&self, task: &Task<'_>) -> Value {
         let known = self.known();
         let results = known.results.iter().filter(|ended| ended.key.index.is_none());
         let steps: BTreeMap<&str, Value> =
@@ -192,84 +203,22 @@ impl<'a> Walk<'a> {
     }
 
     /// An agent's turn or a command, as often as it may be tried.
-    fn tries(&self, task: &Task<'_>, halt: &Stop) -> Result<Ended, FlowError> {
-        let mut turn = self.known().open.get(task.key).copied();
+    fn tries(
+        &self,
+        task: &Task<'_>,
+        retry: &Retry,
+        halt: &Stop,
+        one_try: impl Fn() -> Result<Ended, FlowError>,
+    ) -> Result<Ended, FlowError> {
         let mut attempt = 1;
         loop {
             self.begins(task.key, attempt)?;
-            let (tried, how): (Tried, &How) = match &task.step.kind {
-                Kind::Agent(agent) => (self.agent(task, agent, turn, halt)?, &agent.how),
-                Kind::Command(command) => (self.command(task, command, halt)?, &command.how),
-                Kind::Parallel(_) | Kind::ForEach(_) => {
-                    return Ok(self.refused(task, "step", "only turns and commands can be tried"));
-                }
-            };
-            let failure = tried.ended.failure.filter(|failure| *failure != Failure::Refused);
-            match failure {
-                Some(failure) if how.retry.again(attempt, failure) && !halt.requested() => {
-                    turn = tried.turn;
-                    attempt += 1;
-                }
-                _ => return Ok(tried.ended),
+            let ended = one_try()?;
+            match ended.failure {
+                Some(failure) if retry.again(attempt, failure) && !halt.requested() => attempt += 1,
+                _ => return Ok(ended),
             }
         }
-    }
-
-    /// The same step for each item, one after the other.
-    fn for_each(&self, key: &Key, each: &ForEach, halt: &Stop) -> Result<Ended, FlowError> {
-        let step = &*each.step;
-        let items = match self.items(key, each) {
-            Ok(items) => items,
-            Err(words) => {
-                return Ok(self.refused(&Task { key, step, item: None }, "for_each", &words));
-            }
-        };
-        let mut all = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            let key = Key { step: key.step.clone(), index: Some(index) };
-            let task = Task { key: &key, step, item: Some(item) };
-            let ended = match self.result(&key).filter(Ended::is_final) {
-                Some(ended) => ended,
-                None => self.item(&task, halt)?,
-            };
-            if ended.stops() {
-                let error = format!("item {index}: {}", ended.error.clone().unwrap_or_default());
-                return Ok(Ended { error: Some(error), receipt: None, key: Key::of(&key.step), ..ended });
-            }
-            all.push(ended);
-        }
-        let outputs: Vec<&str> = all.iter().map(|ended| ended.output.as_str()).collect();
-        let values =
-            all.iter().map(|one| one.json.clone().unwrap_or_else(|| Value::from(one.output.as_str())));
-        Ok(Ended { output: outputs.join("\n"), json: Some(values.collect()), ..Ended::new(key, State::Done) })
-    }
-
-    fn item(&self, task: &Task<'_>, halt: &Stop) -> Result<Ended, FlowError> {
-        let begun = Instant::now();
-        let mut ended = match self.may_run(task, halt) {
-            Ok(()) => self.tries(task, halt)?,
-            Err(ended) => *ended,
-        };
-        ended.milliseconds = begun.elapsed().as_millis() as u64;
-        self.ends(task.step, ended)
-    }
-
-    fn items(&self, key: &Key, each: &ForEach) -> Result<Vec<Value>, String> {
-        let items = match &each.items {
-            Items::Listed(items) => items.clone(),
-            Items::Expression(text) => {
-                let context = self.context(&Task { key, step: &each.step, item: None });
-                let value = template::evaluate(&text.text, &context)?;
-                match serde_json::to_value(&value) {
-                    Ok(Value::Array(items)) => items,
-                    _ => return Err(format!("{} is not a list", text.text)),
-                }
-            }
-        };
-        if items.len() > each.max_items {
-            return Err(format!("{} items, more than max_items ({}) allows", items.len(), each.max_items));
-        }
-        Ok(items)
     }
 }
 

@@ -39,7 +39,7 @@ fn anchors_and_block_texts_are_understood() {
         "steps:\n  a: { run: x, env: &e { A: 1 } }\n  b: { run: y, env: *e }\n  c:\n    prompt: |\n      two\n      lines\n",
     );
     let Kind::Command(b) = &flow.step("b").unwrap().kind else { panic!("a command") };
-    assert_eq!(b.env[0].1.text, "1");
+    assert_eq!(b.how.env[0].1.text, "1");
     let Kind::Agent(c) = &flow.step("c").unwrap().kind else { panic!("a turn") };
     assert_eq!(c.prompt.text, "two\nlines\n");
 }
@@ -62,16 +62,16 @@ fn inputs_are_texts_unless_their_default_is_none() {
     };
     let values = given(&[("a", "2"), ("c", "[1]")]).unwrap();
     assert_eq!((&values["a"], &values["b"], &values["c"]), (&json!(2), &json!(["x"]), &json!("[1]")));
-    assert!(given(&[("b", "{}")]).unwrap_err().contains("something like [\"x\"]"));
+    assert!(given(&[("b", "{}")]).unwrap_err().contains("like its default [\"x\"]"));
 }
 
 /// The published schema and the reader must not drift apart.
 #[test]
 fn the_schema_takes_what_is_read() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let right = json!({"steps": {"a": {"prompt": "x", "retry": {"times": 2, "on": ["timeout"]}},
+    let right = json!({"steps": {"a": {"prompt": "x", "retry": {"times": 2, "on": ["timeout"]}, "env": {"A": "b"}},
         "p": {"parallel": {"b": {"run": "y", "env": {"A": 1}}}, "strategy": "any"},
-        "l": {"for_each": [1], "step": {"run": "z"}}}});
+        "l": {"for_each": [1], "max_concurrent": 2, "step": {"run": "z"}}}});
     assert!(validator.is_valid(&right));
     assert!(source(&right.to_string()).flow().is_ok());
     let wrong = json!({"steps": {"a": {"promt": "x"}}});

@@ -21,7 +21,7 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
 }
 
 fn done(run: &Run) -> usize {
-    run.results.iter().filter(|ended| ended.key.index.is_none() && ended.state == State::Done).count()
+    run.steps.results.iter().filter(|ended| ended.key.index.is_none() && ended.state == State::Done).count()
 }
 
 fn line(run: &Run) -> String {

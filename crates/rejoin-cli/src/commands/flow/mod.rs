@@ -1,5 +1,6 @@
 //! `rejoin flow`: one file per subcommand.
 
+mod board;
 mod ls;
 mod progress;
 mod run;

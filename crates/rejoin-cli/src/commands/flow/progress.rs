@@ -1,14 +1,15 @@
 //! What a run looks like: one line per step on stderr, or all of it as JSON on stdout.
 
-use std::collections::HashMap;
+use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rejoin::{Decision, Event, Reason};
-use rejoin_flow::{Ended, Key, Notice, Record, RunId, State};
+use rejoin_flow::{Ended, FlowError, Key, Notice, Record, RunId, State};
+use serde::Serialize;
 use serde_json::json;
 
+use super::board::Board;
 use crate::cli::Output;
-use crate::commands::print;
 use crate::{exit, style};
 
 /// Shows a run while it happens. Parallel steps may call it at once.
@@ -17,20 +18,23 @@ pub(super) struct Progress {
     flow: String,
     id: RunId,
     seen: Mutex<Seen>,
+    board: Board,
 }
 
 #[derive(Default)]
 struct Seen {
-    /// How the turn of each running step was decided.
-    plans: HashMap<String, String>,
     /// Nobody reads stdout any more; the run goes on all the same.
     deaf: bool,
+    /// The first and the closing line were seen.
+    begun: bool,
+    ended: bool,
     code: i32,
 }
 
 impl Progress {
     pub(super) fn new(output: Output, flow: &str, id: RunId) -> Self {
-        Self { output, flow: flow.to_owned(), id, seen: Mutex::default() }
+        let board = Board::new(output != Output::StreamJson);
+        Self { output, flow: flow.to_owned(), id, seen: Mutex::default(), board }
     }
 
     /// What the command exits with.
@@ -43,46 +47,69 @@ impl Progress {
     }
 
     pub(super) fn show(&self, notice: &Notice<'_>) {
+        self.seen().begun = true;
         if let Notice::Record(Record::Result { code, .. }) = notice {
-            self.seen().code = *code;
-        }
-        if self.output == Output::StreamJson {
-            let line = match notice {
-                Notice::Record(record) => serde_json::to_string(record),
-                Notice::Event(key, event) => serde_json::to_string(
-                    &json!({"type": "event", "step": key.step, "index": key.index, "event": event}),
-                ),
-            };
             let mut seen = self.seen();
-            if let (Ok(line), false) = (line, seen.deaf) {
-                seen.deaf = print(&(line + "\n")).is_err();
+            (seen.code, seen.ended) = (*code, true);
+        }
+        match (self.output, notice) {
+            (Output::StreamJson, Notice::Record(record)) => self.line(record),
+            (Output::StreamJson, Notice::Event(key, event)) => {
+                self.line(&json!({"type": "event", "step": key.step, "index": key.index, "event": event}));
             }
-            return;
+            (_, Notice::Record(record)) => self.record(record),
+            (_, Notice::Event(key, event)) => self.event(key, event),
         }
-        match notice {
-            Notice::Record(record) => self.record(record),
-            Notice::Event(key, event) => self.event(key, event),
+    }
+
+    /// rejoin itself failed in the middle: the stream still gets its one closing line.
+    pub(super) fn broke_off(&self, error: &FlowError) {
+        let Seen { begun: true, ended: false, .. } = *self.seen() else { return };
+        if self.output == Output::StreamJson {
+            let (error, code) = (error.to_string(), error.exit_code());
+            self.line(&json!({"type": "result", "state": "failed", "code": code, "error": error}));
+        } else {
+            self.go_on("broke off");
         }
+    }
+
+    fn go_on(&self, became: &str) {
+        let id = &self.id.simple().to_string()[..8];
+        self.loud(&format!("flow {} {became} · go on with `rejoin flow resume {id}`", self.flow));
+    }
+
+    fn line(&self, value: &impl Serialize) {
+        let mut seen = self.seen();
+        if let (Ok(line), false) = (serde_json::to_string(value), seen.deaf) {
+            seen.deaf = std::io::stdout().write_all((line + "\n").as_bytes()).is_err();
+        }
+    }
+
+    fn talk(&self, line: &str) {
+        self.board.say(|| style::talk(line));
+    }
+
+    fn loud(&self, line: &str) {
+        self.board.say(|| style::loud(line));
     }
 
     fn record(&self, record: &Record) {
         let id = &self.id.simple().to_string()[..8];
         match record {
-            Record::Run(_) => style::talk(&format!("flow {} · run {id}", self.flow)),
-            Record::Resumed { .. } => style::talk(&format!("flow {} · run {id} goes on", self.flow)),
+            Record::Run(_) => self.talk(&format!("flow {} · run {id}", self.flow)),
+            Record::Resumed { .. } => self.talk(&format!("flow {} · run {id} goes on", self.flow)),
             Record::StepBegun { key, attempt, .. } => {
+                self.board.begin(&key.to_string());
                 if *attempt > 1 {
-                    style::loud(&format!("↻ {key} · try {attempt}"));
-                } else if style::on_terminal() {
-                    style::talk(&format!("… {key}"));
+                    self.loud(&format!("↻ {key} · try {attempt}"));
+                } else if style::on_terminal() && !self.board.is_live() {
+                    self.talk(&format!("… {key}"));
                 }
             }
             Record::StepEnded(ended) => self.ended(ended),
             Record::Result { state, code, .. } => {
                 if *code != exit::DONE {
-                    let line =
-                        format!("flow {} {} · go on with `rejoin flow resume {id}`", self.flow, state.name());
-                    style::loud(&line);
+                    self.go_on(state.name());
                 }
             }
             Record::Turn { .. } => {}
@@ -101,14 +128,15 @@ impl Progress {
                         format!("{agent} · fresh: {why}, {} replayed", style::plural(*replayed, "turn"))
                     }
                 };
-                self.seen().plans.insert(key.to_string(), plan);
+                self.board.about(&key.to_string(), plan);
             }
+            Event::Usage { usage, .. } => self.board.used(&key.to_string(), *usage),
             Event::ResumeRejected { agent, session, text } => {
                 let session = session.get(..8).unwrap_or(session);
                 let plan = format!("{agent} · would not resume {session} ({text}), the history is replayed");
-                self.seen().plans.insert(key.to_string(), plan);
+                self.board.about(&key.to_string(), plan);
             }
-            Event::Warning { code, text } if code != "retry" => style::loud(&format!("! {key}: {text}")),
+            Event::Warning { code, text } if code != "retry" => self.loud(&format!("! {key}: {text}")),
             _ => {}
         }
     }
@@ -122,7 +150,7 @@ impl Progress {
             State::Cancelled => "■",
         };
         let mut parts = vec![format!("{sign} {}", ended.key)];
-        parts.extend(self.seen().plans.remove(&ended.key.to_string()));
+        parts.extend(self.board.end(&ended.key.to_string()));
         match ended.state {
             State::Skipped => parts.push("skipped".into()),
             State::Cancelled => parts.push("cancelled".into()),
@@ -140,6 +168,6 @@ impl Progress {
             parts.push("allowed to fail".into());
         }
         let line = parts.join(" · ");
-        if ended.stops() { style::loud(&line) } else { style::talk(&line) }
+        if ended.stops() { self.loud(&line) } else { self.talk(&line) }
     }
 }

@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 
-use rejoin_flow::{Kind, Options, Prepared, Run, Source, Stop};
+use rejoin_flow::{Kind, Options, Prepared, Run, Source, Step, Stop};
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::progress::Progress;
@@ -22,7 +23,7 @@ pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
     };
     let prepared = Prepared::new(&rejoin, flow, &options)?;
     if args.dry_run {
-        return dry_run(&prepared);
+        return dry_run(&prepared, args.output);
     }
     carry_out(prepared, args.output)
 }
@@ -37,25 +38,38 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
     let progress = Progress::new(output, &prepared.flow().name, prepared.id());
-    let run = prepared.carry_out(&stop, &|notice| progress.show(notice))?;
+    let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
+    let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text => print(&last_output(&run))?,
+        Output::Text if progress.code() == exit::DONE => print(&last_output(&run))?,
         Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
-        Output::StreamJson => {}
+        Output::Text | Output::StreamJson => {}
     }
     Ok(progress.code())
 }
 
 /// What the last step came to, for the next program in a pipe.
 fn last_output(run: &Run) -> String {
-    let last = run.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
+    let last = run.steps.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
     last.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
 }
 
-fn dry_run(prepared: &Prepared<'_>) -> anyhow::Result<i32> {
+fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
+    let steps: Vec<&Step> =
+        prepared.plan().into_iter().filter_map(|name| prepared.flow().step(name)).collect();
+    if output != Output::Text {
+        let one = |step: &Step| json!({"step": step.name, "does": what(&step.kind)});
+        let all = steps.iter().map(|step| {
+            let mut shown = one(step);
+            shown["at_once"] = step.inner().iter().map(one).collect();
+            shown
+        });
+        print(&(serde_json::to_string_pretty(&all.collect::<Vec<_>>())? + "\n"))?;
+        return Ok(exit::DONE);
+    }
     let mut out = String::new();
-    for name in prepared.plan() {
-        let Some(step) = prepared.flow().step(name) else { continue };
+    for step in steps {
+        let name = &step.name;
         let _ = writeln!(out, "{name:<20}  {}", what(&step.kind));
         for inner in step.inner() {
             let _ = writeln!(out, "  {:<18}  {}", inner.name, what(&inner.kind));

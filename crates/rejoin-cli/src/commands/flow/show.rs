@@ -28,7 +28,7 @@ fn text(run: &Run) -> String {
     for (name, value) in &run.begun.inputs {
         let _ = writeln!(out, "  {name} = {}", style::one_line(&value.to_string(), 100));
     }
-    for ended in &run.results {
+    for ended in &run.steps.results {
         out.push_str(&paragraph(ended));
     }
     out

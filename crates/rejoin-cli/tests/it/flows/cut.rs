@@ -96,13 +96,40 @@ fn ctrl_c_stops_the_step_and_the_run_can_go_on() {
 }
 
 #[test]
+fn ctrl_c_stops_all_that_runs_at_once() {
+    let bench = Bench::new();
+    let yaml = "
+steps:
+  both:
+    parallel:
+      shell: { run: 'touch begun; test -e go || sleep 300' }
+      agent: { agent: demo, prompt: 'MARK-a TOOL-RUN [until test -e begun; do sleep 0.05; done; touch sign; test -e go || sleep 300]' }
+  each: { for_each: [1, 2], step: { run: 'echo x >> items' } }
+";
+    bench.file("test.flow.yaml", yaml);
+    let run = bench.rejoin(&["flow", "run", "test.flow.yaml"]).start();
+    let sign = bench.project().join("sign");
+    eventually("the steps", || sign.exists().then_some(()));
+    run.interrupt();
+    let said = run.ends(130);
+    said.tells(&["■ shell · cancelled", "■ agent · demo · new session · cancelled", "■ both · cancelled"]);
+    assert_eq!(said.stdout(), "", "no output of a run that did not come to its end");
+    bench.comes_to_rest();
+    bench.file("go", "");
+    let run = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done().json();
+    assert_eq!(step(&run, "agent")["receipt"]["plan"]["decision"], "resume");
+    assert_eq!(bench.conversations().len(), 1);
+    assert_eq!(fs::read_to_string(bench.project().join("items")).unwrap(), "x\nx\n");
+}
+
+#[test]
 fn another_process_can_stop_a_run_and_none_can_join_it() {
     let bench = Bench::new();
     bench.file("test.flow.yaml", "steps: { one: { agent: demo, prompt: HANG } }");
     let mut run = bench.rejoin(&["flow", "run", "test.flow.yaml", "-o", "stream-json"]).start();
     run.hears("event");
     assert_eq!(bench.rejoin(&["flow", "ls", "--json"]).done().json()[0]["standing"], "running");
-    bench.rejoin(&["flow", "resume", "@"]).ends(6).tells(&["in use"]);
+    bench.rejoin(&["flow", "resume", "@"]).ends(6).tells(&["is going on in process"]);
     bench.rejoin(&["flow", "cancel", "@"]).done();
     let said = run.ends(130);
     assert_eq!(said.result()["state"], "cancelled");

@@ -2,11 +2,16 @@
 
 mod cut;
 mod documented;
+mod killed;
+mod lists;
 mod memory;
 mod parallel;
 mod refused;
 mod runs;
+mod terminal;
+mod unnamed;
 mod values;
+mod variables;
 
 use serde_json::Value;
 

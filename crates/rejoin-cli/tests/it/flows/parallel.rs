@@ -77,5 +77,5 @@ steps:
   after: { run: 'echo \"$ONE $TWO\"', env: { ONE: '{{ steps.one.ok }}', TWO: '{{ steps.two.output }}' } }
 ";
     let run = flow(&bench, yaml).done().json();
-    assert_eq!(step(&run, "after")["output"], "False two");
+    assert_eq!(step(&run, "after")["output"], "false two");
 }

@@ -36,6 +36,12 @@ fn templates_that_cannot_work() {
     wrong("steps: { a: { prompt: '{{ item }}' } }", &["unknown name \"item\""]);
     wrong("steps: { a: { prompt: '{{ broken' } }", &["1:23: "]);
     wrong("steps: { a: { run: x, when: '1 ==' } }", &["1:29: "]);
+    wrong("steps: { a: { run: x, when: '{{ 1 }}' } }", &["1:29: ", "without the braces"]);
+    wrong("steps: { a: { prompt: '{{ 1|nonsense }}' } }", &["1:23: filter nonsense is unknown"]);
+    wrong(
+        "inputs: { area: }\nsteps:\n  a:\n    prompt: |\n      one\n      {{ inputs.aera }}\n",
+        &["did you mean \"area\"? (line 2 of the text)"],
+    );
 }
 
 #[test]
@@ -56,6 +62,39 @@ fn steps_that_do_not_fit_together() {
     );
     wrong("steps: { a: { prompt: x, output: json, schema: { type: nonsense } } }", &["is no JSON schema"]);
     wrong("steps: { a: [", &["not readable as YAML"]);
+    wrong("steps: { a: { run: x } }\n---\nsteps: { b: { run: x } }\n", &["multiple YAML documents"]);
+    wrong("steps: { a: { run: x, timeout: 0 } }", &["1:32: \"timeout\": no time at all"]);
+}
+
+/// Each is one problem, not several.
+#[test]
+fn groups_and_lists_inside_of_others() {
+    let only = |yaml: &str, words: &str| {
+        let bench = Bench::new();
+        bench.file("bad.flow.yaml", yaml);
+        let said = bench.rejoin(&["flow", "validate", "bad.flow.yaml"]).ends(2);
+        assert_eq!(said.tells(&[words]).stderr().lines().count(), 1, "{}", said.stderr());
+    };
+    only(
+        "steps: { p: { parallel: { q: { max_concurrent: 2, parallel: { a: { run: x } } } } } }",
+        "1:51: parallel",
+    );
+    only(
+        "steps: { l: { for_each: [1], step: { parallel: { a: { run: x } } } } }",
+        "1:38: what is done with each item",
+    );
+    only("steps: { l: { for_each: [1], step: { for_each: [2], step: { run: x } } } }", "1:38: a list inside");
+}
+
+#[test]
+fn files_that_are_none() {
+    let bench = Bench::new();
+    let validate = |file: &str| bench.rejoin(&["flow", "validate", file]);
+    validate("none.flow.yaml").ends(4).tells(&["cannot read none.flow.yaml"]);
+    validate(".").ends(2).tells(&["Is a directory"]);
+    validate("/dev/zero").ends(2).tells(&["larger than 4 MiB"]);
+    bench.file("bytes.flow.yaml", [0xff, 0xfe]);
+    validate("bytes.flow.yaml").ends(2).tells(&["not UTF-8"]);
 }
 
 #[test]

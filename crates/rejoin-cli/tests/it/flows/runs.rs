@@ -27,7 +27,9 @@ fn one_step_is_run_with_what_it_waits_for() {
 #[test]
 fn a_dry_run_shows_the_order_and_leaves_nothing() {
     let bench = Bench::new();
-    let said = flow(&bench, FOUR).with(&["--dry-run"]).done();
+    let planned = flow(&bench, FOUR).with(&["--dry-run"]).done().json();
+    assert_eq!((&planned[2]["step"], &planned[2]["does"]), (&"c".into(), &"run: echo c".into()));
+    let said = bench.rejoin(&["flow", "run", "test.flow.yaml", "--dry-run"]).done();
     let names: Vec<&str> = said.stdout().lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["a", "b", "c", "d"]);
     assert!(!bench.home().join("flows").exists());

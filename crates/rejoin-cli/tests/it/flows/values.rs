@@ -22,7 +22,7 @@ steps:
     flow(&bench, yaml).ends(2).tells(&["input \"area\" (where to look) is missing: give it with -i area=…"]);
     flow(&bench, yaml).with(&["-i", "aera=x"]).ends(2).tells(&["did you mean \"area\"?"]);
     flow(&bench, yaml).with(&["-i", "area=x", "-i", "level=mid"]).ends(2).tells(&["one of low, high"]);
-    flow(&bench, yaml).with(&["-i", "area=x", "-i", "count=many"]).ends(2).tells(&["like 2"]);
+    flow(&bench, yaml).with(&["-i", "area=x", "-i", "count=many"]).ends(2).tells(&["like its default 2"]);
 }
 
 #[test]

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::Value;
 
+use super::running::Running;
 use super::stage::Stage;
 use super::who::Who;
 
 on_all!(the_second_step_resumes_the_first: ["flow"], parallel_steps_keep_their_own_sessions: []);
+on_both!(a_killed_run_goes_on_in_the_same_session);
 
 /// Runs a flow to its good end; gives what the steps came to.
 #[track_caller]
@@ -77,4 +81,75 @@ steps:
     let calls = stage.lab.model().calls();
     let last: Vec<Vec<String>> = calls.iter().rev().take(2).map(|call| call.marks.clone()).collect();
     assert_eq!(last, [["MARK-right", "MARK-other"], ["MARK-left", "MARK-more"]]);
+}
+
+fn a_killed_run_goes_on_in_the_same_session(stage: &Stage) {
+    let yaml = "
+steps:
+  diagnose: { agent: AGENT, prompt: first MARK-one }
+  fix: { continue_from: diagnose, prompt: second MARK-two SLOW }
+  check: { continue_from: fix, prompt: third MARK-three }
+";
+    let yaml = yaml.replace("AGENT", stage.who.name());
+    fs::write(stage.lab.project().join("test.flow.yaml"), yaml).expect("a flow");
+    let mut command = stage.rejoin();
+    command.args(["flow", "run", "test.flow.yaml", "-o", "stream-json"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The second call of the model is that of the second step.
+    Running::start(stage, 1, &mut command, "").until_the_model_is_asked().kill();
+    let before = stage.lab.model().calls().len();
+    let run = stage.ask(["flow", "resume", "@", "-o", "json"]);
+    let session = &receipt(&run, "diagnose")["session"];
+    for step in ["fix", "check"] {
+        assert_eq!(receipt(&run, step)["plan"]["decision"], "resume", "{run:#}");
+        assert_eq!(&receipt(&run, step)["session"], session, "{run:#}");
+    }
+    let calls = stage.lab.model().calls();
+    assert_eq!(calls.len(), before + 2, "the first step is not paid for again");
+    assert_eq!(calls.last().expect("a call").marks, ["MARK-one", "MARK-two", "MARK-three"]);
+    assert_eq!(stage.ask(["ls", "--json"]).as_array().map(Vec::len), Some(1), "one conversation");
+}
+
+mod opencode_without_an_id_is_found_by_our_title {
+    #[test]
+    fn opencode() {
+        crate::real::stage::play(crate::real::who::Who::OpenCode, super::unnamed_sessions_are_found);
+    }
+}
+
+/// The program's events lose the session's id: it is found in the list of sessions, never taken for the last one.
+fn unnamed_sessions_are_found(stage: &Stage) {
+    let bin = stage.lab.root().join("bin");
+    fs::create_dir(&bin).expect("a directory");
+    let wrapper = bin.join("opencode");
+    let real = stage.lab.command("opencode").get_program().to_owned();
+    let script = format!(
+        "#!/bin/sh\ncase \"$1 $*\" in\nrun*--help*) ;;\nrun*) echo \"$@\" >> {}/runs; {} \"$@\" | sed 's/\"sessionID\":\"[^\"]*\",*//g'; exit ;;\nesac\nexec {} \"$@\"\n",
+        bin.display(),
+        real.display(),
+        real.display(),
+    );
+    fs::write(&wrapper, script).expect("a wrapper");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a program");
+    let config = stage.lab.root().join("config.toml");
+    fs::write(&config, format!("[agents.opencode]\ncommand = \"{}\"\n", wrapper.display())).expect("a file");
+    let yaml = "
+steps:
+  one: { agent: opencode, prompt: first MARK-one }
+  two: { continue_from: one, prompt: second MARK-two }
+";
+    fs::write(stage.lab.project().join("test.flow.yaml"), yaml).expect("a flow");
+    let mut command = stage.rejoin();
+    command.args(["flow", "run", "test.flow.yaml", "-o", "json"]).env("REJOIN_CONFIG", &config);
+    let outcome = stage.lab.run(&mut command, "").assert_success();
+    let run: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let (first, second) = (receipt(&run, "one"), receipt(&run, "two"));
+    let session = first["session"].as_str().expect("a session");
+    assert_eq!(second["plan"]["decision"], "resume", "{second}");
+    assert_eq!(second["asked"], session);
+    let runs = fs::read_to_string(bin.join("runs")).expect("the arguments");
+    assert!(runs.lines().nth(1).is_some_and(|args| args.contains(session)), "{runs}");
+    assert!(!runs.contains(" -c") && !runs.contains("--continue"), "{runs}");
+    let calls = stage.lab.model().calls();
+    assert_eq!(calls.last().expect("a call").marks, ["MARK-one", "MARK-two"]);
 }

@@ -24,13 +24,25 @@ impl Screen {
     /// The same, with additions to the environment. Behind `rejoin`, its exit code and the modes of the terminal
     /// are shown.
     pub(crate) fn with(bench: &Bench, args: &str, env: &[(&str, &str)]) -> Option<Self> {
+        Self::sized(bench, args, env, (80, 24))
+    }
+
+    /// The same, on a terminal of so many columns and rows.
+    pub(crate) fn sized(
+        bench: &Bench,
+        args: &str,
+        env: &[(&str, &str)],
+        (columns, rows): (usize, usize),
+    ) -> Option<Self> {
         if !std::env::split_paths("/usr/bin:/bin").any(|dir| dir.join("script").exists()) {
             eprintln!("skipped: there is no `script` to make a terminal with");
             return None;
         }
         let rejoin = env!("CARGO_BIN_EXE_rejoin");
         // The shell in between is not to mind Ctrl-C, and nobody is to ignore a hang-up as under nohup.
-        let script = format!("trap : INT; stty cols 80 rows 24; {rejoin} {args}; echo code=$?; stty -a");
+        let script = format!(
+            "trap : INT; stty cols {columns} rows {rows}; {rejoin} {args}; echo code=$?; stty cols 80; stty -a"
+        );
         let terminal = ["--default-signal=HUP", "script", "-qec", &script, "/dev/null"];
         let mut call = Call::of(bench, "env", &terminal).env("TERM", "xterm");
         for (name, value) in env {
