@@ -43,11 +43,14 @@ pub fn schema() -> Value {
     let command = json!({
         "run": {"type": "string", "description": "a shell command, never a template"},
     });
-    let named_steps = json!({
-        "type": "object", "minProperties": 1, "propertyNames": name, "additionalProperties": {"$ref": "#/$defs/step"},
-    });
+    let named_steps = |kinds: &[&str]| {
+        let kinds: Vec<Value> = kinds.iter().map(|kind| json!({"$ref": format!("#/$defs/{kind}")})).collect();
+        json!({
+            "type": "object", "minProperties": 1, "propertyNames": name, "additionalProperties": {"oneOf": kinds},
+        })
+    };
     let parallel = json!({
-        "parallel": named_steps,
+        "parallel": named_steps(&["task", "list"]),
         "max_concurrent": {"type": "integer", "minimum": 1},
         "strategy": {"enum": ["all", "any", "best_effort"]},
     });
@@ -55,7 +58,7 @@ pub fn schema() -> Value {
         "for_each": {"type": ["array", "string"], "description": "a list, or an expression that gives one"},
         "max_items": {"type": "integer", "minimum": 1},
         "max_concurrent": {"type": "integer", "minimum": 1},
-        "step": {"$ref": "#/$defs/step"},
+        "step": {"$ref": "#/$defs/task"},
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -79,19 +82,19 @@ pub fn schema() -> Value {
                     "additionalProperties": false,
                 },
             },
-            "steps": named_steps,
+            "steps": named_steps(&["task", "list", "group"]),
         },
         "additionalProperties": false,
         "$defs": {
             "failure": {"enum": ["agent_failed", "command_failed", "timeout", "output"]},
-            "step": {
+            "task": {
                 "oneOf": [
                     one(&[&common, &how, &agent], &[&["prompt"], &["prompt_file"]]),
                     one(&[&common, &how, &command], &[&["run"]]),
-                    one(&[&common, &parallel], &[&["parallel"]]),
-                    one(&[&common, &for_each], &[&["for_each", "step"]]),
                 ],
             },
+            "list": one(&[&common, &for_each], &[&["for_each", "step"]]),
+            "group": one(&[&common, &parallel], &[&["parallel"]]),
         },
     })
 }

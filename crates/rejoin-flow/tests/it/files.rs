@@ -71,9 +71,16 @@ fn the_schema_takes_what_is_read() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let right = json!({"steps": {"a": {"prompt": "x", "retry": {"times": 2, "on": ["timeout"]}, "env": {"A": "b"}},
         "p": {"parallel": {"b": {"run": "y", "env": {"A": 1}}}, "strategy": "any"},
+        "q": {"parallel": {"m": {"for_each": [2], "step": {"prompt": "x"}}}},
         "l": {"for_each": [1], "max_concurrent": 2, "step": {"run": "z"}}}});
     assert!(validator.is_valid(&right));
     assert!(source(&right.to_string()).flow().is_ok());
-    let wrong = json!({"steps": {"a": {"promt": "x"}}});
-    assert!(!validator.is_valid(&wrong) && source(&wrong.to_string()).flow().is_err());
+    let group = json!({"parallel": {"b": {"run": "y"}}});
+    for wrong in [
+        json!({"steps": {"a": {"promt": "x"}}}),
+        json!({"steps": {"a": {"for_each": [1], "step": group}}}),
+        json!({"steps": {"a": {"parallel": {"c": group}}}}),
+    ] {
+        assert!(!validator.is_valid(&wrong) && source(&wrong.to_string()).flow().is_err(), "{wrong}");
+    }
 }
