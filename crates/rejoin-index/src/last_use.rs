@@ -52,7 +52,7 @@ struct Candidate {
 impl Newest {
     pub(crate) fn new(standings: &[Standing]) -> Self {
         let candidate = |(place, standing): (usize, &Standing)| Candidate {
-            time: standing.modified + SLACK,
+            time: standing.modified.checked_add(SLACK).unwrap_or(standing.modified),
             unseen: true,
             modified: standing.modified,
             id: Reverse(standing.id),
@@ -69,10 +69,13 @@ impl Newest {
         count: usize,
     ) -> Vec<(Standing, SystemTime)> {
         let mut taken = Vec::new();
+        // Where many must be looked into, it is done for many at once.
+        let mut ahead = count;
         while taken.len() < count {
-            let unseen = self.unseen(count - taken.len());
+            let unseen = self.unseen(ahead);
             if !unseen.is_empty() {
                 self.look_into(index, standings, unseen);
+                ahead = ahead.saturating_mul(4);
             } else if let Some(next) = self.waiting.pop() {
                 taken.push((standings[next.place], next.time));
             } else {
