@@ -6,12 +6,15 @@ use serde_json::Value;
 use super::stage::Stage;
 use super::turn::Turn;
 
-on_all!(killed_on_the_first_turn: ["kill, first turn"], killed_in_mid_turn: ["kill, later turn"]);
+on_all!(
+    killed_on_the_first_turn: ["kill, first turn"],
+    killed_in_mid_turn: ["kill, later turn"],
+    interrupted_while_a_tool_runs: ["cancel in a tool"],
+);
 on_both!(
     killed_at_the_first_line,
     killed_while_a_tool_runs,
     interrupted,
-    interrupted_while_a_tool_runs,
     terminated,
     timed_out,
     timed_out_in_silence,
