@@ -80,6 +80,22 @@ impl Who {
         if self == Self::OpenCode { format!("scripted/{name}") } else { name.to_owned() }
     }
 
+    /// It names its session as soon as it begins. OpenCode does with the first thing that the model says or does.
+    pub(super) fn names_its_session_at_once(self) -> bool {
+        self != Self::OpenCode
+    }
+
+    /// What tells its own process among all others: where it is installed. Pi takes that from its command line.
+    pub(super) fn process(self) -> &'static str {
+        if self == Self::Pi { ": pi" } else { "/node_modules/" }
+    }
+
+    /// It calls a command that ended with another code than 0 a failed one. Gemini and Qwen tell the model the code,
+    /// and everybody else that the tool did its work.
+    pub(super) fn tells_of_failed_commands(self) -> bool {
+        !matches!(self, Self::Gemini | Self::Qwen)
+    }
+
     /// It says which model answers. Codex and OpenCode print no word about it, so the receipt names none.
     pub(super) fn tells_its_model(self) -> bool {
         !matches!(self, Self::Codex | Self::OpenCode)
