@@ -318,6 +318,10 @@ impl Pump<'_> {
             Event::TextDelta { message, offset, text } | Event::Message { message, offset, text, .. } => {
                 self.got.active = true;
                 self.got.answer.put(*message, *offset, text);
+                // Where there is no session to tell it with, only the answer names the model.
+                if let (None, Event::Message { model, .. }) = (&self.got.model, &event) {
+                    self.got.model.clone_from(model);
+                }
             }
             Event::Thinking { .. } => self.got.active = true,
             Event::ToolUse { id, .. } => {

@@ -14,6 +14,6 @@ mod table;
 
 pub use guard::{GUARD_EXIT_CODE, GUARDED_AGENTS, guard_path};
 pub use lab::Lab;
-pub use model::{File, Request, ScriptedModel};
+pub use model::{File, Request, ScriptedModel, Tokens};
 pub use outcome::{Outcome, run_to_end};
 pub use table::{TABLE_VARIABLE, Table, Verdict, note};

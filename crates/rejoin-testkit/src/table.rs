@@ -14,7 +14,7 @@ use crate::lab::REAL_AGENTS;
 pub const TABLE_VARIABLE: &str = "REJOIN_TEST_TABLE";
 
 /// The scenarios every real agent goes through, in the order of the table.
-const SCENARIOS: [&str; 25] = [
+const SCENARIOS: [&str; 31] = [
     "fresh",
     "resume",
     "third turn",
@@ -25,14 +25,20 @@ const SCENARIOS: [&str; 25] = [
     "prompt with -",
     "prompt with / or !",
     "prompt with @",
+    "quoted history",
+    "model flag",
+    "instructions",
+    "usage",
     "tool call",
     "level read",
     "level edit",
     "400 of the model",
     "429 of the model",
     "500 of the model",
+    "failed first turn",
     "kill, first turn",
     "kill, later turn",
+    "cancel in a tool",
     "two at once",
     "two in a row",
     "store lost",

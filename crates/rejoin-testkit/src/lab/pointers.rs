@@ -14,6 +14,8 @@ pub(crate) const REAL_AGENTS: [&str; 6] = ["claude", "codex", "gemini", "opencod
 
 const FAKE_KEY: &str = "fake-key-for-tests";
 const MODEL: &str = "mock-model";
+/// Others to choose from, for agents that take only those they were told of.
+const CHOICES: [&str; 3] = [MODEL, "mock-large", "mock-small"];
 
 /// The variables one agent needs; none for a name that is no agent's.
 pub(super) fn variables(agent: &str, model_url: &str) -> Vec<(&'static str, String)> {
@@ -105,14 +107,15 @@ fn gemini() -> Value {
 
 /// Only our provider: the keys of other agents would bring theirs, and one is always there.
 fn opencode(model_url: &str) -> Value {
+    let about = json!({
+        "name": "Scripted", "attachment": true,
+        "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]},
+    });
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible",
         "name": "The scripted model",
         "options": {"baseURL": format!("{model_url}/v1"), "apiKey": FAKE_KEY},
-        "models": {MODEL: {
-            "name": "Scripted", "attachment": true,
-            "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]},
-        }},
+        "models": CHOICES.map(|name| (name.to_owned(), about.clone())).into_iter().collect::<Value>(),
     });
     let model = format!("scripted/{MODEL}");
     json!({
@@ -122,14 +125,17 @@ fn opencode(model_url: &str) -> Value {
 }
 
 fn pi_models(model_url: &str) -> Value {
-    let provider = json!({
-        "baseUrl": format!("{model_url}/v1"), "api": "openai-completions", "apiKey": FAKE_KEY,
-        // Older versions want all of it.
-        "models": [{
-            "id": MODEL, "name": MODEL, "reasoning": false, "input": ["text", "image"],
+    // Older versions want all of it.
+    let about = |name: &str| {
+        json!({
+            "id": name, "name": name, "reasoning": false, "input": ["text", "image"],
             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
             "contextWindow": 128_000, "maxTokens": 16_384,
-        }],
+        })
+    };
+    let provider = json!({
+        "baseUrl": format!("{model_url}/v1"), "api": "openai-completions", "apiKey": FAKE_KEY,
+        "models": CHOICES.map(about),
     });
     json!({"providers": {"scripted": provider}})
 }

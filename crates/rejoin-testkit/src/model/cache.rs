@@ -17,12 +17,13 @@ pub(super) struct PrefixCache {
 
 /// What one request cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tokens {
+pub struct Tokens {
     /// All of the conversation.
-    pub(super) input: usize,
+    pub input: usize,
     /// The part of `input` that was seen before.
-    pub(super) cached: usize,
-    pub(super) output: usize,
+    pub cached: usize,
+    /// The answer.
+    pub output: usize,
 }
 
 impl PrefixCache {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::cache::Tokens;
 use super::files::{File, files_in};
 
 /// One request as the model got it.
@@ -19,6 +20,8 @@ pub struct Request {
     pub headers: BTreeMap<String, String>,
     /// The body, `Null` when there was none.
     pub body: Value,
+    /// The model that was asked for; empty where that is not told.
+    pub model: String,
     /// Every distinct mark in the conversation, in order.
     pub marks: Vec<String>,
     /// The text of every user message of the conversation, in order.
@@ -27,6 +30,8 @@ pub struct Request {
     pub protocol: Option<&'static str>,
     /// What was done about it: the text answered, the tool called, or the failure.
     pub verdict: String,
+    /// What it was told to have cost; nothing for a failure.
+    pub tokens: Tokens,
 }
 
 impl Request {

@@ -12,12 +12,13 @@
 //! | `TOOL-RUN [cmd]` | a shell call `cmd` |
 //! | `TOOL-SLEEP n` | a shell call `sleep n; echo slept` |
 //! | `TOOL-WRITE path` | a file with the line `written`, by the agent's writing tool or its shell |
+//! | `NEWS` | the normal answer with `news=<digits>` that nobody said before |
 //! | `ASKUSER` | a question with two options, if the agent offers a tool for that |
 //! | `SLOW` | a hundred small pieces over ten seconds before the answer |
 //! | `HANG` | the answer begins, then silence for a minute |
 //! | `MIDFAIL` / `CUT` | three pieces, then an error event / a closed connection |
 //! | `FAIL500`, `OVERLOAD`, `RATE429`, `AUTH401`, `BAD400` | that failure, every time |
-//! | `ONCE500` | HTTP 500 the first time this very text is seen |
+//! | `ONCE500`, `ONCE429` | HTTP 500 or 429 the first time this very text is seen |
 //!
 //! `OVERLOAD` is 529 for Claude Code, 429 for Codex and 503 for the others. What an agent asks on its own behalf (a
 //! title, a classification, a memory) gets a fitting answer, whatever words the prompt holds, and is no call.
@@ -38,6 +39,7 @@ mod script;
 mod server;
 mod tools;
 
+pub use cache::Tokens;
 pub use files::File;
 pub use log::Request;
 pub use server::ScriptedModel;

@@ -13,6 +13,8 @@ pub(super) struct Script {
     pub(super) once: bool,
     /// Call this tool before answering.
     pub(super) tool: Option<ToolCall>,
+    /// Say something that was never said before.
+    pub(super) news: bool,
     /// How the answer is delivered.
     pub(super) manner: Manner,
 }
@@ -67,12 +69,12 @@ impl Script {
     pub(super) fn of(prompt: &str) -> Self {
         let text = prompt.rfind(MARK).map_or(prompt, |at| &prompt[at..]);
         let has = |word| has_word(text, word);
-        let once = has("ONCE500");
-        let failure = if has("FAIL500") || once {
+        let once = has("ONCE500") || has("ONCE429");
+        let failure = if has("FAIL500") || has("ONCE500") {
             Some(Failure::Server)
         } else if has("OVERLOAD") {
             Some(Failure::Overloaded)
-        } else if has("RATE429") {
+        } else if has("RATE429") || has("ONCE429") {
             Some(Failure::RateLimited)
         } else if has("AUTH401") {
             Some(Failure::Unauthorized)
@@ -98,7 +100,7 @@ impl Script {
         } else {
             Manner::Plain
         };
-        Self { failure, once: once && !has("FAIL500"), tool, manner }
+        Self { failure, once: once && !has("FAIL500") && !has("RATE429"), tool, news: has("NEWS"), manner }
     }
 }
 
@@ -225,5 +227,8 @@ mod tests {
     fn a_failure_for_once_says_so() {
         assert!(Script::of("ONCE500").once);
         assert!(!Script::of("ONCE500 FAIL500").once);
+        let limited = Script::of("ONCE429");
+        assert!(limited.once && limited.failure == Some(Failure::RateLimited));
+        assert!(!Script::of("ONCE429 RATE429").once);
     }
 }

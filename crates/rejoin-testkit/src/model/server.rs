@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::cache::PrefixCache;
+use super::cache::{PrefixCache, Tokens};
 use super::http::{Incoming, Reply};
 use super::log::{Request, telling_headers};
 use super::protocol::{self, Answer, Part, Protocol};
@@ -189,10 +189,12 @@ fn serve_request(incoming: &Incoming, reply: Reply<'_>, shared: &Shared) -> io::
         path: incoming.path.clone(),
         headers: telling_headers(&incoming.headers),
         body,
+        model: String::new(),
         marks: Vec::new(),
         user_messages: Vec::new(),
         protocol: None,
         verdict: String::new(),
+        tokens: Tokens::default(),
     };
     if let Some(encoding) = incoming.header("content-encoding").filter(|e| *e != "identity") {
         let why = format!("the scripted model cannot read a body in {encoding}");
@@ -236,6 +238,7 @@ fn converse(
     shared: &Shared,
 ) -> io::Result<bool> {
     let conversation = protocol.read(&request.path, &request.body);
+    request.model.clone_from(&conversation.model);
     request.marks = marks(&conversation.items);
     request.user_messages.clone_from(&conversation.users);
     let (parts, manner) = if let Some(part) = conversation.errand {
@@ -247,7 +250,9 @@ fn converse(
         if let Some(failure) = script.failure.filter(|_| due) {
             let (status, body) = protocol.fail(failure);
             shared.note(request, format!("http {status}"));
-            reply.json(status, &body, protocol.retry_after(failure))?;
+            // Another time than a client would choose by itself the first time.
+            let longer = u32::from(script.once);
+            reply.json(status, &body, protocol.retry_after(failure).map(|seconds| seconds + longer))?;
             return Ok(true);
         }
         let called = script.tool.as_ref().and_then(|tool| protocol.call(tool, &conversation.offered));
@@ -257,6 +262,9 @@ fn converse(
                 let names: Vec<&str> = conversation.offered.iter().map(|tool| tool.name.as_str()).collect();
                 let _ = write!(text, " no-such-tool-offered:{}", names.join(","));
             }
+            if script.news {
+                let _ = write!(text, " news={}", fresh_news());
+            }
             if let Some(result) = &conversation.tool_result {
                 let _ = write!(text, " tool={}", result.replace('\n', "\\n"));
             }
@@ -265,6 +273,7 @@ fn converse(
         (parts, script.manner)
     };
     let tokens = shared.lock().cache.count(&conversation.items, &parts);
+    request.tokens = tokens;
     shared.note(request, parts.iter().map(told).collect::<Vec<_>>().join("; "));
     let without_usage = conversation.without_usage;
     let answer = Answer { model: conversation.model, parts, manner, tokens, without_usage };
@@ -276,6 +285,11 @@ fn converse(
     }
     reply.json(200, &protocol.whole(&answer), None)?;
     Ok(true)
+}
+
+/// Digits that are in no prompt, and no mark.
+fn fresh_news() -> String {
+    uuid::Uuid::new_v4().as_u128().to_string()
 }
 
 fn told(part: &Part) -> String {

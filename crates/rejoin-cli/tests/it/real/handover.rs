@@ -27,16 +27,26 @@ fn there_and_back(stage: &Stage) {
 fn from_every_agent(stage: &Stage) {
     let by = |who: Who, prompt: &str| stage.run(prompt).with(["-s", "work"]).by(who);
     let mut marks: Vec<String> = Vec::new();
+    // What the model said of itself: no prompt holds it, so it comes from the answers.
+    let mut news: Vec<String> = Vec::new();
     let mut session: Option<String> = None;
     for other in Who::ALL.into_iter().filter(|who| *who != stage.who) {
         let (theirs, ours) = (format!("MARK-{}", other.name()), format!("MARK-after{}", other.name()));
-        by(other, &format!("from the other one {theirs}")).plainly();
-        let said = stage.records().iter().any(|record| record.to_string().contains(&theirs));
+        by(other, &format!("from the other one {theirs} NEWS")).plainly();
+        let records = stage.records();
+        let said = records.iter().any(|record| record.to_string().contains(&theirs));
         marks.extend(said.then_some(theirs));
-        let turn = by(stage.who, &format!("and now you {ours}")).go().done();
+        news.extend(newest_news(stage).filter(|it| records.iter().any(|r| r.to_string().contains(it))));
+        let turn = by(stage.who, &format!("and now you {ours} NEWS")).go().done();
         marks.push(ours);
         assert_eq!(turn.calls.last().unwrap().marks, marks, "{turn}");
-        assert!(turn.answer().ends_with(&format!("marks={}", marks.join(","))), "{turn}");
+        let body = turn.calls.last().unwrap().body.to_string();
+        let missing: Vec<&String> = news.iter().filter(|it| !body.contains(it.as_str())).collect();
+        assert!(missing.is_empty(), "answers were lost: {missing:?} of {news:?}\n{body}\n{turn}");
+        let own = newest_news(stage).expect("an answer with news");
+        assert!(turn.answer().ends_with(&format!("marks={} news={own}", marks.join(","))), "{turn}");
+        assert!(stage.records().iter().any(|record| record.to_string().contains(&own)), "{turn}");
+        news.push(own);
         let told = turn.prompt_sent().contains(&format!("agent=\"{}\"", other.name()));
         assert_eq!(told, said, "{turn}");
         let turn = match &session {
@@ -46,6 +56,12 @@ fn from_every_agent(stage: &Stage) {
         };
         session = Some(turn.session());
     }
+}
+
+/// What the model said last that nobody had said before.
+fn newest_news(stage: &Stage) -> Option<String> {
+    let last = stage.lab.model().calls().pop()?;
+    last.verdict.split_once("news=").map(|(_, digits)| digits.to_owned())
 }
 
 fn back_and_forth(stage: &Stage) {

@@ -6,17 +6,20 @@ use serde_json::Value;
 use super::stage::Stage;
 use super::turn::Turn;
 
-on_all!(killed_on_the_first_turn: ["kill, first turn"], killed_in_mid_turn: ["kill, later turn"]);
+on_all!(
+    killed_on_the_first_turn: ["kill, first turn"],
+    killed_in_mid_turn: ["kill, later turn"],
+    interrupted_while_a_tool_runs: ["cancel in a tool"],
+    the_agent_itself_is_killed: [],
+);
 on_both!(
     killed_at_the_first_line,
     killed_while_a_tool_runs,
     interrupted,
-    interrupted_while_a_tool_runs,
     terminated,
     timed_out,
     timed_out_in_silence,
-    silence_does_not_count_while_a_tool_runs,
-    the_agent_itself_is_killed
+    silence_does_not_count_while_a_tool_runs
 );
 
 /// The next turn knows everything, whether the session held it or was told.
@@ -136,8 +139,12 @@ fn silence_does_not_count_while_a_tool_runs(stage: &Stage) {
 fn the_agent_itself_is_killed(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let running = stage.next("second MARK-two HANG").start().until_the_model_is_asked();
-    stage.kill_every("/node_modules/");
-    running.finish().failed("no_result").resumed(&session, 0);
+    stage.kill_every(stage.who.process());
+    let killed = running.finish().failed("no_result");
+    assert_eq!(killed.receipt()["asked"], session, "{killed}");
+    if stage.who.names_its_session_at_once() {
+        killed.resumed(&session, 0);
+    }
     stage.nothing_is_left_running();
     let next = next_turn_knows(stage, ["one", "two", "three"]).resumed(&session, 1);
     assert!(next.prompt_sent().contains("cut off"), "{next}");

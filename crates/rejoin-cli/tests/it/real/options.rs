@@ -1,27 +1,38 @@
 //! Options reach the agent on every turn, resumed ones too.
 
+use serde_json::Value;
+
 use super::stage::Stage;
 use super::turn::Turn;
 use super::who::Who;
 
-on_both!(the_model_on_every_turn, instructions_on_every_turn, arguments_for_the_agent, a_dry_run);
+on_all!(the_model_on_every_turn: ["model flag"], instructions_on_every_turn: ["instructions"]);
+on_both!(arguments_for_the_agent, a_dry_run);
 
-fn models_asked(turn: &Turn) -> Vec<&str> {
-    turn.calls.iter().filter_map(|call| call.body["model"].as_str()).collect()
+/// One request was made, to this model, and both the journal and the receipt say so.
+#[track_caller]
+fn asked(stage: &Stage, turn: &Turn, model: &str) {
+    let asked: Vec<&str> = turn.calls.iter().map(|call| call.model.as_str()).collect();
+    assert_eq!(asked, [model.rsplit('/').next().unwrap()], "{turn}");
+    let intents = stage.system_records("intent");
+    let named = intents.iter().rev().find_map(|intent| intent["model"].as_str());
+    assert_eq!(named, Some(model), "it is remembered for the conversation: {turn}");
+    let told = if stage.who.tells_its_model() { model.into() } else { Value::Null };
+    assert_eq!(turn.receipt()["model"], told, "{turn}");
 }
 
 fn the_model_on_every_turn(stage: &Stage) {
     // Claude forgets a name it does not know unless it is told again, Codex always forgets.
-    let (one, two) = ("mock-large", "mock-small");
-    let first = stage.first("first MARK-one").with(["--model", one]).go().done();
-    assert_eq!(models_asked(&first), [one]);
+    let (one, two) = (stage.who.model("mock-large"), stage.who.model("mock-small"));
+    let first = stage.first("first MARK-one").with(["--model", &one]).go().done();
+    asked(stage, &first, &one);
     let second = stage.next("second MARK-two").go().done().resumed(&first.session(), 0);
-    assert_eq!(models_asked(&second), [one], "remembered for the conversation: {second}");
-    let third = stage.next("third MARK-three").with(["--model", two]).go().done();
+    asked(stage, &second, &one);
+    let third = stage.next("third MARK-three").with(["--model", &two]).go().done();
     let third = third.resumed(&first.session(), 0).remembered(3, ["one", "two", "three"]);
-    assert_eq!(models_asked(&third), [two]);
+    asked(stage, &third, &two);
     let fourth = stage.next("fourth MARK-four").with(["--fresh-session"]).go().done();
-    assert_eq!(models_asked(&fourth), [two]);
+    asked(stage, &fourth, &two);
 }
 
 fn instructions_on_every_turn(stage: &Stage) {
@@ -34,9 +45,8 @@ fn instructions_on_every_turn(stage: &Stage) {
     assert!(told(&second, "speak like a poet"), "{second}");
     let third = stage.next("third MARK-three").go().done().resumed(&first.session(), 0);
     let third = third.remembered(3, ["one", "two", "three"]).verbatim("third MARK-three");
-    if stage.who == Who::Claude {
-        assert!(!told(&third, "speak like a p"), "they are for one turn: {third}");
-    }
+    let kept = told(&third, "speak like a p");
+    assert_eq!(kept, !stage.who.is_instructed_by_flag(), "a flag is for one turn: {third}");
     let fourth = stage.next("fourth MARK-four").with(["--system-prompt", "be a teapot"]).go().done();
     let fourth = fourth.resumed(&first.session(), 0).remembered(4, ["one", "two", "three", "four"]);
     assert!(told(&fourth, "be a teapot"), "{fourth}");
@@ -59,7 +69,7 @@ fn a_dry_run(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let (records, asked) = (stage.records(), stage.lab.model().requests().len());
     let plan = stage.next("second MARK-two").with(["--dry-run", "-o", "json"]).plainly().assert_success();
-    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    let plan: Value = serde_json::from_str(&plan.stdout).unwrap();
     assert_eq!(
         (&plan["plan"]["decision"], &plan["plan"]["session"]),
         (&"resume".into(), &session.as_str().into())

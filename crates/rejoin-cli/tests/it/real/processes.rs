@@ -34,6 +34,16 @@ fn command_line(process: &Path) -> String {
     format!("{pid}: {}", String::from_utf8_lossy(&words).replace('\0', " "))
 }
 
+/// The command lines of the processes of this laboratory in whose environment this text is.
+pub(super) fn knowing(root: &Path, secret: &str) -> Vec<String> {
+    let knows = |line: &String| {
+        let pid = line.split(':').next().unwrap_or_default();
+        let environment = fs::read(Path::new("/proc").join(pid).join("environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(secret)
+    };
+    alive_in(root).into_iter().filter(knows).collect()
+}
+
 /// Waits until something is true; `false` if it never is.
 pub(super) fn eventually(limit: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + limit;

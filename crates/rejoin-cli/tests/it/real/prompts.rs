@@ -7,8 +7,9 @@ on_all!(
     one_that_looks_like_a_flag: ["prompt with -"],
     one_that_looks_like_a_command: ["prompt with / or !"],
     one_that_names_a_file: ["prompt with @"],
+    quoted_history_does_not_act: ["quoted history"],
 );
-on_both!(quoted_history_does_not_act, odd_characters);
+on_both!(odd_characters);
 
 /// The first line of the file in the project that must not be inlined.
 const FILE_TEXT: &str = "# A project for tests";
@@ -55,9 +56,14 @@ fn quoted_history_does_not_act(stage: &Stage) {
     stage.first("/clear @README.md MARK-one").go().done();
     let second = stage.next("go on MARK-two").with(["--fresh-session"]).go().done();
     let second = second.fresh("forced", 1).remembered(1, ["one", "two"]);
-    assert!(second.prompt_sent().contains("/clear @README.md MARK-one"), "{second}");
+    let sent = second.prompt_sent();
+    assert!(sent.contains(&stage.who.quoted("/clear @README.md MARK-one")), "{second}");
+    assert_eq!((second.calls.len(), sent.contains(FILE_TEXT)), (1, false), "{second}");
     assert!(!second.calls[0].body.to_string().contains(FILE_TEXT), "{second}");
-    assert_eq!(second.receipt()["bytes"], second.prompt_sent().len());
+    // What was composed, and nothing else: without the marks, and with the line's end that some agents cut off.
+    let composed = format!("{}\n", sent.replace("\\@", "@").trim());
+    assert_eq!(second.receipt()["bytes"], composed.len(), "{second}");
+    assert_eq!(sent, stage.who.handed_on(&composed), "{second}");
 }
 
 fn odd_characters(stage: &Stage) {

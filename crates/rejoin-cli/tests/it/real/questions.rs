@@ -6,7 +6,7 @@ use rejoin_testkit::Outcome;
 
 use super::stage::Stage;
 
-on_both!(with_nobody_there);
+on_all!(with_nobody_there: []);
 on_claude!(answered_on_a_terminal, leave_is_given_on_a_terminal, leave_is_refused_on_a_terminal);
 
 fn with_nobody_there(stage: &Stage) {

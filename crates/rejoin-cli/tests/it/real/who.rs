@@ -75,6 +75,48 @@ impl Who {
         !matches!(self, Self::Codex | Self::OpenCode)
     }
 
+    /// How `--model` names a model: OpenCode wants to know the provider, too.
+    pub(super) fn model(self, name: &str) -> String {
+        if self == Self::OpenCode { format!("scripted/{name}") } else { name.to_owned() }
+    }
+
+    /// It names its session as soon as it begins. OpenCode does with the first thing that the model says or does.
+    pub(super) fn names_its_session_at_once(self) -> bool {
+        self != Self::OpenCode
+    }
+
+    /// What tells its own process among all others: where it is installed. Pi takes that from its command line.
+    pub(super) fn process(self) -> &'static str {
+        if self == Self::Pi { ": pi" } else { "/node_modules/" }
+    }
+
+    /// It calls a command that ended with another code than 0 a failed one. Gemini and Qwen tell the model the code,
+    /// and everybody else that the tool did its work.
+    pub(super) fn tells_of_failed_commands(self) -> bool {
+        !matches!(self, Self::Gemini | Self::Qwen)
+    }
+
+    /// It says which model answers. Codex and OpenCode print no word about it, so the receipt names none.
+    pub(super) fn tells_its_model(self) -> bool {
+        !matches!(self, Self::Codex | Self::OpenCode)
+    }
+
+    /// It counts what it asks on its own behalf (which model to take, what to remember) as used by the turn.
+    pub(super) fn counts_its_errands(self) -> bool {
+        matches!(self, Self::Gemini | Self::Qwen)
+    }
+
+    /// It stores a session whose first turn failed. Gemini takes all of it back, although it had named the session.
+    pub(super) fn keeps_a_failed_beginning(self) -> bool {
+        self != Self::Gemini
+    }
+
+    /// It takes instructions by a flag, for one turn. The others read them in the prompt, so that the session keeps
+    /// them.
+    pub(super) fn is_instructed_by_flag(self) -> bool {
+        matches!(self, Self::Claude | Self::Pi | Self::Qwen)
+    }
+
     /// It has a shell at the level `read`, in a sandbox.
     pub(super) fn looks_by_shell(self) -> bool {
         self == Self::Codex
@@ -112,13 +154,19 @@ impl Who {
             Self::Claude | Self::Codex | Self::OpenCode => prompt.to_owned(),
             Self::Gemini => {
                 let unseen = if prompt.starts_with('/') { "\u{200b}" } else { "" };
-                format!("{unseen}{}", prompt.replace("@README", "\\@README"))
+                format!("{unseen}{}", self.quoted(prompt))
             }
             Self::Pi => prompt.trim_end().to_owned(),
             Self::Qwen => {
                 let line = if prompt.starts_with('/') { "\n" } else { "" };
-                format!("{line}{}\n\n", prompt.replace("@README", "\\@README"))
+                format!("{line}{}\n\n", self.quoted(prompt))
             }
         }
+    }
+
+    /// A part of a prompt as it reaches the model: Gemini and Qwen put files in where an `@` is not marked.
+    pub(super) fn quoted(self, text: &str) -> String {
+        let marked = matches!(self, Self::Gemini | Self::Qwen);
+        if marked { text.replace("@README", "\\@README") } else { text.to_owned() }
     }
 }
