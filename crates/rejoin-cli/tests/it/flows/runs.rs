@@ -25,6 +25,28 @@ fn one_step_is_run_with_what_it_waits_for() {
 }
 
 #[test]
+fn a_run_of_some_steps_cannot_go_on_from_another_one() {
+    let bench = Bench::new();
+    flow(&bench, FOUR).with(&["--step", "c"]).done();
+    let said = bench.rejoin(&["flow", "resume", "@", "--from", "d"]).ends(2);
+    said.tells(&["begun without step \"d\", for a, c alone"]);
+    let said = bench.rejoin(&["flow", "resume", "@", "--from", "c", "-o", "json"]).done();
+    assert_eq!(states(&said), ["a done", "c done"]);
+}
+
+#[test]
+fn a_last_step_that_says_nothing_is_not_spoken_for() {
+    let bench = Bench::new();
+    let said = |yaml: &str| {
+        bench.file("test.flow.yaml", yaml);
+        bench.rejoin(&["flow", "run", "test.flow.yaml"]).done().stdout().to_owned()
+    };
+    assert_eq!(said("steps: { a: { run: echo a }, b: { run: 'true' } }"), "");
+    assert_eq!(said("steps: { a: { run: echo a }, b: { run: echo b, when: 'false' } }"), "a\n");
+    assert_eq!(said("steps: { a: { run: echo a }, g: { parallel: { b: { run: echo b } } } }"), "b\n");
+}
+
+#[test]
 fn a_dry_run_shows_the_order_and_leaves_nothing() {
     let bench = Bench::new();
     let planned = flow(&bench, FOUR).with(&["--dry-run"]).done().json();
