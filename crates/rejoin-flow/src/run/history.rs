@@ -32,7 +32,16 @@ pub struct Steps {
     /// The turns of steps that are not over for good, oldest first. The last one may not exist: it is noted before
     /// it begins.
     #[serde(skip)]
-    pub(crate) turns: BTreeMap<Key, Vec<(ConversationId, TurnId)>>,
+    pub(crate) turns: BTreeMap<Key, Vec<Noted>>,
+}
+
+/// A turn that was noted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    pub(crate) conversation: ConversationId,
+    pub(crate) turn: TurnId,
+    /// It sends an answer back, in the try that is under way.
+    pub(crate) sent_back: bool,
 }
 
 /// Where a run stands.
@@ -95,19 +104,34 @@ impl Run {
 impl Steps {
     pub(crate) fn take_in(&mut self, record: Record) {
         match record {
-            Record::Run(_) | Record::StepBegun { .. } | Record::Result { .. } => {}
+            Record::Run(_) | Record::Result { .. } => {}
+            Record::StepBegun { key, attempt, .. } => {
+                if attempt > 1 {
+                    self.may_send_back(&key);
+                }
+            }
             Record::Resumed { anew, .. } => self.forget(&anew),
-            Record::Turn { key, conversation, turn } => {
-                self.turns.entry(key).or_default().push((conversation, turn));
+            Record::Turn { key, conversation, turn, sent_back } => {
+                self.turns.entry(key).or_default().push(Noted { conversation, turn, sent_back });
             }
             Record::StepEnded(ended) => {
                 // A turn that did not end well is taken up again where it stands.
                 if ended.is_final() {
                     self.turns.remove(&ended.key);
                 }
+                if ended.state == State::Failed {
+                    self.may_send_back(&ended.key);
+                }
                 self.results.retain(|other| other.key != ended.key);
                 self.results.push(*ended);
             }
+        }
+    }
+
+    /// Another try may send its answer back, too.
+    fn may_send_back(&mut self, key: &Key) {
+        for noted in self.turns.get_mut(key).into_iter().flatten() {
+            noted.sent_back = false;
         }
     }
 

@@ -21,8 +21,14 @@ pub(crate) fn path(home: &Path, id: RunId) -> PathBuf {
 
 /// An open file of a run. Several threads may write.
 pub(crate) struct Log {
-    file: Mutex<File>,
+    file: Mutex<Appended>,
     path: PathBuf,
+}
+
+struct Appended {
+    file: File,
+    /// The last line may have been cut.
+    torn: bool,
 }
 
 impl Log {
@@ -43,16 +49,20 @@ impl Log {
             Ok(())
         };
         sealed(&mut file).map_err(|cause| io("repair", &path, cause))?;
-        Ok(Self { file: Mutex::new(file), path })
+        Ok(Self { file: Mutex::new(Appended { file, torn: false }), path })
     }
 
     /// Appends one record and waits for the disk.
     pub(crate) fn write(&self, record: &Record) -> Result<(), JournalError> {
         let line = serde_json::to_string(record).map_err(|cause| JournalError::NotJson { cause })? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes())
-            .and_then(|()| file.sync_data())
-            .map_err(|cause| io("write", &self.path, cause))
+        let mut appended = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where one line could not be written the next one may be: it is not to be taken for the rest of that one.
+        let line = if appended.torn { format!("\n{line}") } else { line };
+        appended.torn = true;
+        let written = appended.file.write_all(line.as_bytes()).and_then(|()| appended.file.sync_data());
+        written.map_err(|cause| io("write", &self.path, cause))?;
+        appended.torn = false;
+        Ok(())
     }
 }
 
