@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 
-use rejoin_flow::{Kind, Options, Prepared, Run, Source, Step, Stop};
+use rejoin_flow::{Ended, Flow, Kind, Options, Prepared, Run, Source, State, Step, Stop};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -38,10 +38,11 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
     let progress = Progress::new(output, &prepared.flow().name, prepared.id());
+    let flow = prepared.flow().clone();
     let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
     let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text if progress.code() == exit::DONE => print(&last_output(&run))?,
+        Output::Text if progress.code() == exit::DONE => print(&last_output(&flow, &run))?,
         Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
         Output::Text | Output::StreamJson => {}
     }
@@ -49,8 +50,12 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
 }
 
 /// What the last step came to, for the next program in a pipe.
-fn last_output(run: &Run) -> String {
-    let last = run.steps.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
+fn last_output(flow: &Flow, run: &Run) -> String {
+    let speaks = |ended: &Ended| {
+        let is_group = flow.step(&ended.key.step).is_some_and(|step| !step.inner().is_empty());
+        ended.key.index.is_none() && !is_group && (ended.state == State::Done || ended.allowed)
+    };
+    let last = run.steps.results.iter().rfind(|ended| speaks(ended)).filter(|last| !last.output.is_empty());
     last.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
 }
 
