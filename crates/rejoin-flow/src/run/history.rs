@@ -1,11 +1,11 @@
 //! Runs that were begun: what their files say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rejoin::{ConversationId, TurnId};
 use rejoin_journal::{Locks, Owner};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::log;
 use super::record::{Begun, Ended, Key, Record, RunId, State};
@@ -29,10 +29,25 @@ pub struct Run {
 pub struct Steps {
     /// What they came to, in the order they ended.
     pub results: Vec<Ended>,
+    /// Those that were begun and are not over, in the order they began: running ones, or where a run was cut.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<Open>,
     /// The turns of steps that are not over for good, oldest first. The last one may not exist: it is noted before
     /// it begins.
     #[serde(skip)]
     pub(crate) turns: BTreeMap<Key, Vec<Noted>>,
+}
+
+/// A step that was begun and is not over.
+#[derive(Clone, Debug, Serialize)]
+pub struct Open {
+    /// Which.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The first try is 1.
+    pub attempt: u32,
+    /// Since when.
+    pub time: String,
 }
 
 /// A turn that was noted.
@@ -83,10 +98,11 @@ impl Standing {
 
 impl Run {
     fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let mut records = log::read(path)?.into_iter();
-        let Some(Record::Run(begun)) = records.next() else { return Ok(None) };
+        let mut records = log::read(path)?;
+        let Some(Record::Run(begun)) = records.next().transpose()? else { return Ok(None) };
         let mut run = Run { begun: *begun, standing: Standing::Interrupted, steps: Steps::default() };
         for record in records {
+            let record = record?;
             match &record {
                 Record::Resumed { .. } => run.standing = Standing::Interrupted,
                 Record::Result { state, .. } => run.standing = Standing::after(*state),
@@ -104,13 +120,19 @@ impl Run {
 impl Steps {
     pub(crate) fn take_in(&mut self, record: Record) {
         match record {
-            Record::Run(_) | Record::Result { .. } => {}
-            Record::StepBegun { key, attempt, .. } => {
+            Record::Run(_) => {}
+            Record::Result { .. } => self.open.clear(),
+            Record::StepBegun { key, attempt, time } => {
                 if attempt > 1 {
                     self.may_send_back(&key);
                 }
+                self.open.retain(|open| open.key != key);
+                self.open.push(Open { key, attempt, time });
             }
-            Record::Resumed { anew, .. } => self.forget(&anew),
+            Record::Resumed { anew, .. } => {
+                self.open.clear();
+                self.forget(&anew);
+            }
             Record::Turn { key, conversation, turn, sent_back } => {
                 self.turns.entry(key).or_default().push(Noted { conversation, turn, sent_back });
             }
@@ -122,6 +144,7 @@ impl Steps {
                 if ended.state == State::Failed {
                     self.may_send_back(&ended.key);
                 }
+                self.open.retain(|open| open.key != ended.key);
                 self.results.retain(|other| other.key != ended.key);
                 self.results.push(*ended);
             }
@@ -162,14 +185,101 @@ pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
     Ok(locks(home).holder(&lock_name(id))?)
 }
 
+/// A run in brief: without what its steps said.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overview {
+    /// The run.
+    pub id: RunId,
+    /// The name of the flow.
+    pub flow: String,
+    /// Its file, as the user named it.
+    pub file: String,
+    /// Where it runs.
+    pub dir: String,
+    /// When it was begun.
+    pub time: String,
+    /// Where it stands.
+    pub standing: Standing,
+    /// How many of its steps are done.
+    pub done: usize,
+}
+
+/// The first record, as far as an overview needs it.
+#[derive(Deserialize)]
+struct Head {
+    id: RunId,
+    flow: String,
+    source: HeadSource,
+    dir: String,
+    time: String,
+}
+
+#[derive(Deserialize)]
+struct HeadSource {
+    file: String,
+}
+
+/// Any other record, as far as an overview needs it.
+#[derive(Deserialize)]
+struct Brief {
+    #[serde(rename = "type")]
+    kind: String,
+    step: Option<String>,
+    index: Option<usize>,
+    state: Option<State>,
+    #[serde(default)]
+    anew: Vec<String>,
+}
+
+impl Overview {
+    fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
+        let Some(head) = log::read::<Head>(path)?.next().transpose()? else { return Ok(None) };
+        let mut standing = Standing::Interrupted;
+        let mut done = BTreeSet::new();
+        for record in log::read::<Brief>(path)? {
+            let Brief { kind, step, index, state, anew } = record?;
+            match (kind.as_str(), step, state) {
+                ("resumed", ..) => {
+                    standing = Standing::Interrupted;
+                    done.retain(|step| !anew.contains(step));
+                }
+                ("result", _, Some(state)) => standing = Standing::after(state),
+                ("step_ended", Some(step), Some(state)) if index.is_none() => {
+                    if state == State::Done {
+                        done.insert(step);
+                    } else {
+                        done.remove(&step);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if holder(home, head.id)?.is_some() {
+            standing = Standing::Running;
+        }
+        let Head { id, flow, source, dir, time } = head;
+        Ok(Some(Self { id, flow, file: source.file, dir, time, standing, done: done.len() }))
+    }
+}
+
 /// All runs of a home, newest first.
-pub fn runs(home: &Path) -> Result<Vec<Run>, FlowError> {
+pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
     let mut runs = Vec::new();
     for id in ids(home) {
-        runs.extend(Run::read(home, &log::path(home, id))?);
+        runs.extend(Overview::read(home, &log::path(home, id))?);
     }
-    runs.sort_by(|one, other| other.begun.time.cmp(&one.begun.time));
+    runs.sort_by(|one, other| other.time.cmp(&one.time));
     Ok(runs)
+}
+
+/// The newest run of a home.
+fn newest(home: &Path) -> Result<Option<RunId>, FlowError> {
+    let mut newest: Option<Head> = None;
+    for id in ids(home) {
+        let head = log::read::<Head>(&log::path(home, id))?.next().transpose()?;
+        newest = newest.into_iter().chain(head).max_by(|one, other| one.time.cmp(&other.time));
+    }
+    Ok(newest.map(|head| head.id))
 }
 
 /// The ids of all runs of a home, in no order.
@@ -182,7 +292,10 @@ fn ids(home: &Path) -> Vec<RunId> {
 /// A run by its id, the beginning of it, or `@` for the newest.
 pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
     if reference == "@" {
-        let newest = runs(home)?.into_iter().next();
+        let newest = match newest(home)? {
+            Some(id) => Run::read(home, &log::path(home, id))?,
+            None => None,
+        };
         return newest.ok_or_else(|| FlowError::NotFound(NONE.into()));
     }
     let wanted = reference.to_ascii_lowercase();

@@ -1,11 +1,12 @@
 //! The file of a run: appended to, never changed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rejoin_journal::{JournalError, private};
+use serde::de::DeserializeOwned;
 
 use super::record::{Record, RunId};
 
@@ -66,11 +67,16 @@ impl Log {
     }
 }
 
-/// Every record of a file that can be read; what cannot (a line that was cut) is passed over.
-pub(crate) fn read(path: &Path) -> Result<Vec<Record>, JournalError> {
-    let text = std::fs::read(path).map_err(|cause| io("read", path, cause))?;
-    let lines = text.split(|byte| *byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+/// Every record of a file that can be read, one after the other: a run may be longer than we want to hold. What
+/// cannot be read (a line that was cut) is passed over.
+pub(crate) fn read<T: DeserializeOwned>(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<T, JournalError>>, JournalError> {
+    let file = File::open(path).map_err(|cause| io("read", path, cause))?;
+    Ok(BufReader::new(file).split(b'\n').filter_map(move |line| match line {
+        Ok(line) => serde_json::from_slice(&line).ok().map(Ok),
+        Err(cause) => Some(Err(io("read", path, cause))),
+    }))
 }
 
 fn io(what: &'static str, path: &Path, cause: std::io::Error) -> JournalError {

@@ -13,7 +13,7 @@ mod record;
 mod stop;
 mod walk;
 
-pub use history::{Run, Standing, Steps, find, holder, runs};
+pub use history::{Open, Overview, Run, Standing, Steps, find, holder, runs};
 pub use prepare::{Options, Prepared};
 pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
 pub use stop::Stop;

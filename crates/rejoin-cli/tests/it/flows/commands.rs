@@ -46,7 +46,10 @@ fn a_command_that_was_cut_is_gone_before_it_runs_again() {
     let run = bench.rejoin(&["flow", "run", "test.flow.yaml"]).start();
     let alive = bench.project().join("alive");
     eventually("the command", || alive.exists().then_some(()));
+    assert!(bench.rejoin(&["flow", "show"]).done().stdout().contains("one · running"));
     run.kill();
+    assert!(bench.rejoin(&["flow", "show"]).done().stdout().contains("one · cut"));
+    assert_eq!(bench.rejoin(&["flow", "show", "--json"]).done().json()["open"][0]["step"], "one");
     let resumed = bench.rejoin(&["flow", "resume", "@"]).start();
     let begun = || fs::read_to_string(bench.project().join("sign")).unwrap().lines().count();
     eventually("the command again", || (begun() == 2).then_some(()));

@@ -83,6 +83,16 @@ fn runs_are_listed_shown_and_private() {
     let shown = bench.rejoin(&["flow", "show", &id[..6]]).done();
     assert!(shown.stdout().contains("c · done"), "{}", shown.stdout());
     bench.rejoin(&["flow", "show", "ffffffffff"]).ends(4);
+    flow(&bench, "steps: { a: { run: 'seq 30; head -c 5000 /dev/zero | tr \"\\0\" x' } }").done();
+    assert!(
+        bench
+            .rejoin(&["flow", "show"])
+            .done()
+            .stdout()
+            .ends_with("  20\n  … 11 lines more; --json has all\n")
+    );
+    let listed = bench.rejoin(&["flow", "ls", "--json"]).done().json();
+    assert_eq!((&listed[0]["done"], &listed[1]["id"]), (&1.into(), &id.as_str().into()));
     let file = bench.home().join(format!("flows/{id}.jsonl"));
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
