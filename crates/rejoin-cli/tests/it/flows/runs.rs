@@ -43,7 +43,10 @@ fn a_last_step_that_says_nothing_is_not_spoken_for() {
     };
     assert_eq!(said("steps: { a: { run: echo a }, b: { run: 'true' } }"), "");
     assert_eq!(said("steps: { a: { run: echo a }, b: { run: echo b, when: 'false' } }"), "a\n");
-    assert_eq!(said("steps: { a: { run: echo a }, g: { parallel: { b: { run: echo b } } } }"), "b\n");
+    assert_eq!(
+        said("steps: { a: { run: echo a }, g: { parallel: { b: { run: echo b }, c: { run: sleep 0.3 } } } }"),
+        "b\n"
+    );
 }
 
 #[test]
