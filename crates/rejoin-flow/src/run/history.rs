@@ -1,13 +1,14 @@
 //! Runs that were begun: what their files say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rejoin::{ConversationId, TurnId};
 use rejoin_journal::{Locks, Owner};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::log;
+use super::overview::newest;
 use super::record::{Begun, Ended, Key, Record, RunId, State};
 use crate::FlowError;
 
@@ -185,105 +186,8 @@ pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
     Ok(locks(home).holder(&lock_name(id))?)
 }
 
-/// A run in brief: without what its steps said.
-#[derive(Clone, Debug, Serialize)]
-pub struct Overview {
-    /// The run.
-    pub id: RunId,
-    /// The name of the flow.
-    pub flow: String,
-    /// Its file, as the user named it.
-    pub file: String,
-    /// Where it runs.
-    pub dir: String,
-    /// When it was begun.
-    pub time: String,
-    /// Where it stands.
-    pub standing: Standing,
-    /// How many of its steps are done.
-    pub done: usize,
-}
-
-/// The first record, as far as an overview needs it.
-#[derive(Deserialize)]
-struct Head {
-    id: RunId,
-    flow: String,
-    source: HeadSource,
-    dir: String,
-    time: String,
-}
-
-#[derive(Deserialize)]
-struct HeadSource {
-    file: String,
-}
-
-/// Any other record, as far as an overview needs it.
-#[derive(Deserialize)]
-struct Brief {
-    #[serde(rename = "type")]
-    kind: String,
-    step: Option<String>,
-    index: Option<usize>,
-    state: Option<State>,
-    #[serde(default)]
-    anew: Vec<String>,
-}
-
-impl Overview {
-    fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let Some(head) = log::read::<Head>(path)?.next().transpose()? else { return Ok(None) };
-        let mut standing = Standing::Interrupted;
-        let mut done = BTreeSet::new();
-        for record in log::read::<Brief>(path)? {
-            let Brief { kind, step, index, state, anew } = record?;
-            match (kind.as_str(), step, state) {
-                ("resumed", ..) => {
-                    standing = Standing::Interrupted;
-                    done.retain(|step| !anew.contains(step));
-                }
-                ("result", _, Some(state)) => standing = Standing::after(state),
-                ("step_ended", Some(step), Some(state)) if index.is_none() => {
-                    if state == State::Done {
-                        done.insert(step);
-                    } else {
-                        done.remove(&step);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if holder(home, head.id)?.is_some() {
-            standing = Standing::Running;
-        }
-        let Head { id, flow, source, dir, time } = head;
-        Ok(Some(Self { id, flow, file: source.file, dir, time, standing, done: done.len() }))
-    }
-}
-
-/// All runs of a home, newest first.
-pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
-    let mut runs = Vec::new();
-    for id in ids(home) {
-        runs.extend(Overview::read(home, &log::path(home, id))?);
-    }
-    runs.sort_by(|one, other| other.time.cmp(&one.time));
-    Ok(runs)
-}
-
-/// The newest run of a home.
-fn newest(home: &Path) -> Result<Option<RunId>, FlowError> {
-    let mut newest: Option<Head> = None;
-    for id in ids(home) {
-        let head = log::read::<Head>(&log::path(home, id))?.next().transpose()?;
-        newest = newest.into_iter().chain(head).max_by(|one, other| one.time.cmp(&other.time));
-    }
-    Ok(newest.map(|head| head.id))
-}
-
 /// The ids of all runs of a home, in no order.
-fn ids(home: &Path) -> Vec<RunId> {
+pub(crate) fn ids(home: &Path) -> Vec<RunId> {
     let Ok(entries) = std::fs::read_dir(log::directory(home)) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect()
