@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -54,8 +54,10 @@ pub enum CommandEnd {
 
 /// Of longer outputs the beginning and the end are kept, so much of each.
 const KEPT: usize = 512 << 10;
-/// How long output is read on after the command ended, while something else keeps it open.
+/// How long output is read on after the command ended, while something else keeps it open: until it is quiet,
+/// and no longer than that if it never is.
 const DRAIN: Duration = Duration::from_millis(200);
+const LONGEST_DRAIN: Duration = Duration::from_secs(2);
 
 /// The beginning and the end of a stream.
 #[derive(Default)]
@@ -102,18 +104,20 @@ struct Running {
 }
 
 impl Engine {
-    /// Runs a shell command to its end. Background processes it left live on after a good end only.
+    /// Runs a shell command to its end. Background processes it left live on after a good end only. Where we are
+    /// killed, `lock` stays locked until the last of its processes is gone.
     pub fn run_command(
         &self,
         command: &ShellCommand,
         cancel: &CancelWatch,
+        lock: Option<BorrowedFd<'_>>,
     ) -> Result<CommandOutcome, TurnError> {
         let launch = LaunchSpec {
             argv: vec!["sh".into(), "-c".into(), command.command.clone().into()],
             env: command.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             remove_env: Vec::new(),
             dir: &command.dir,
-            locks: Vec::new(),
+            locks: lock.into_iter().collect(),
         };
         let mut child = Supervised::start(&self.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the command"))?;
@@ -135,7 +139,9 @@ impl Running {
         let mut buffer = vec![0; 64 << 10];
         loop {
             if let Some((at, _)) = &self.ended
-                && ((!stdout_open && !stderr_open) || quiet_since.max(*at).elapsed() >= DRAIN)
+                && ((!stdout_open && !stderr_open)
+                    || quiet_since.max(*at).elapsed() >= DRAIN
+                    || at.elapsed() >= LONGEST_DRAIN)
             {
                 break;
             }
@@ -166,7 +172,7 @@ impl Running {
                     Source::Control => control_open = self.read_reports(),
                     Source::Cancel => {
                         for _ in 0..cancel.requests() {
-                            self.stop(CommandEnd::Cancelled);
+                            self.cancel();
                         }
                     }
                     Source::Stdin | Source::Answer => {}
@@ -193,6 +199,14 @@ impl Running {
             Some((why, since, _)) if since.elapsed() >= grace => self.stop(why.clone()),
             _ => {}
         }
+    }
+
+    /// The user asks: gently at first, at once the second time.
+    fn cancel(&mut self) {
+        if let Some((CommandEnd::Cancelled, _, requests)) = &mut self.stopping {
+            *requests = (*requests).max(2);
+        }
+        self.stop(CommandEnd::Cancelled);
     }
 
     /// The next rung of the ladder: interrupt, TERM, KILL.

@@ -42,7 +42,7 @@ fn unique_names(flow: &Flow, problems: &mut Vec<Problem>) {
 }
 
 /// The agent's turn that a step is, or does with each item.
-fn turn_of(step: &Step) -> Option<&AgentStep> {
+pub(crate) fn turn_of(step: &Step) -> Option<&AgentStep> {
     match &step.kind {
         Kind::Agent(agent) => Some(agent),
         Kind::ForEach(each) => turn_of(&each.step),
@@ -101,12 +101,16 @@ fn dependencies(flow: &Flow, problems: &mut Vec<Problem>) -> Before {
     let mut before: Before = vec![BTreeSet::new(); flow.steps.len()];
     for (at, outer) in flow.steps.iter().enumerate() {
         for step in std::iter::once(outer).chain(outer.inner()) {
-            for need in &step.needs {
+            let item = match &step.kind {
+                Kind::ForEach(each) => each.step.needs.as_slice(),
+                _ => &[],
+            };
+            for need in step.needs.iter().chain(item) {
                 if flow.step(&need.text).is_none() {
                     problems.push(Problem::at(need.place, no_step(flow, &need.text)));
                 }
             }
-            let explicit = step.needs.iter().chain(turn_of(step).and_then(AgentStep::origin));
+            let explicit = step.needs.iter().chain(item).chain(turn_of(step).and_then(AgentStep::origin));
             let explicit = explicit.map(|text| (text.text.clone(), text.place)).collect::<Vec<_>>();
             let spoken_of = mentions(flow, step, problems);
             let all = explicit.into_iter().chain(spoken_of.into_iter().map(|one| (one.step, one.place)));

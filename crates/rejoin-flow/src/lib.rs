@@ -26,8 +26,8 @@ pub use model::{
 };
 pub use place::{Place, Problem, Problems};
 pub use run::{
-    Begun, Ended, FORMAT, Key, Notice, Options, Prepared, Record, Run, RunId, Standing, State, Steps, Stop,
-    find, holder, runs,
+    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, Prepared, Record, Run, RunId, Standing,
+    State, Steps, Stop, find, holder, runs,
 };
 pub use schema::schema;
 pub use source::Source;

@@ -12,9 +12,14 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| environmen
 /// For a trial with no values at all.
 static TRIAL: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::Chainable));
 
+/// How many instructions a text may take: loops inside of loops would never end. A list of some hundred thousand lines
+/// does with less.
+const FUEL: u64 = 10_000_000;
+
 fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(undefined);
+    environment.set_fuel(Some(FUEL));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     // As in the flow itself: `true`, not `True`.
     environment.set_formatter(|out, state, value| match value.kind() {
@@ -88,7 +93,10 @@ pub(crate) fn evaluate(text: &str, context: &serde_json::Value) -> Result<Value,
 
 /// In one line; templates have no names of their own.
 fn words(error: &Error) -> String {
-    let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    let detail = match error.kind() {
+        ErrorKind::OutOfFuel => "there is too much to do in its loops".to_owned(),
+        kind => error.detail().map_or_else(|| kind.to_string(), str::to_owned),
+    };
     in_line(detail, error.line().unwrap_or_default())
 }
 
@@ -126,6 +134,15 @@ mod tests {
         assert!(names("a is nonsense", Language::Expression).unwrap_err().contains("nonsense"));
         assert!(names("{% include 'other' %}", Language::Template).is_err());
         assert!(names("{{ a.b|length + 1 }} {{ c|join(', ') }}", Language::Template).is_ok());
+    }
+
+    #[test]
+    fn loops_that_never_end_are_given_up() {
+        let text = "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}";
+        assert!(names(text, Language::Template).is_ok(), "not for a trial to say");
+        assert!(render(text, &json!({})).unwrap_err().contains("too much to do"));
+        let lines = render("{% for i in range(100000) %}- {{ i }}\n{% endfor %}", &json!({})).unwrap();
+        assert_eq!(lines.lines().count(), 100_000);
     }
 
     #[test]

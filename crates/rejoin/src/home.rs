@@ -1,3 +1,4 @@
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
@@ -71,9 +72,15 @@ impl Rejoin {
         Ok(self.engine.fork(conversation, turn)?)
     }
 
-    /// Runs a shell command below the supervisor: it ends when we do.
-    pub fn run_command(&self, command: &ShellCommand, cancel: &CancelWatch) -> Result<CommandOutcome, Error> {
-        Ok(self.engine.run_command(command, cancel)?)
+    /// Runs a shell command below the supervisor: it ends when we do. `lock` stays locked until its last process is
+    /// gone, also where we are killed.
+    pub fn run_command(
+        &self,
+        command: &ShellCommand,
+        cancel: &CancelWatch,
+        lock: Option<BorrowedFd<'_>>,
+    ) -> Result<CommandOutcome, Error> {
+        Ok(self.engine.run_command(command, cancel, lock)?)
     }
 
     pub(crate) fn setup(&self, agent: &Agent) -> AgentSetup {

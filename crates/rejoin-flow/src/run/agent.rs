@@ -9,6 +9,7 @@ use rejoin::{
     TurnState,
 };
 
+use super::history::Noted;
 use super::output;
 use super::record::{Ended, Key, Record, State};
 use super::stop::Stop;
@@ -49,17 +50,19 @@ impl Walk<'_> {
             Ok(words) => words,
             Err(ended) => return Ok(*ended),
         };
-        let place = match self.last_turn(task.key)? {
-            Some((view, turn)) => match finished(&view, turn)? {
+        let (place, sent_back) = match self.last_turn(task.key)? {
+            Some((view, noted)) => match finished(&view, noted.turn)? {
+                Some(finished) if noted.sent_back => return Ok(judged(task, step, finished)),
                 Some(finished) => return self.settle(task, step, words, finished, halt),
-                None => Place::Again(view.id(), turn),
+                None => (Place::Again(view.id(), noted.turn), noted.sent_back),
             },
             None => match self.place(task, step)? {
-                Ok(place) => place,
+                Ok(place) => (place, false),
                 Err(ended) => return Ok(*ended),
             },
         };
-        match self.turn(task, step, &words, place, halt)? {
+        match self.turn(task, step, &words, place, sent_back, halt)? {
+            Ok(outcome) if sent_back => Ok(judged(task, step, Finished::from(&outcome))),
             Ok(outcome) => self.settle(task, step, words, Finished::from(&outcome), halt),
             Err(error) => Ok(not_run(task.key, &error)),
         }
@@ -80,11 +83,11 @@ impl Walk<'_> {
     }
 
     /// The newest turn of a step that was begun: turns are noted before they are.
-    fn last_turn(&self, key: &Key) -> Result<Option<(ConversationView<'_>, TurnId)>, FlowError> {
+    fn last_turn(&self, key: &Key) -> Result<Option<(ConversationView<'_>, Noted)>, FlowError> {
         let noted = self.known().turns.get(key).cloned().unwrap_or_default();
-        for (conversation, turn) in noted.into_iter().rev() {
-            if let Some(view) = self.holding(conversation, turn)? {
-                return Ok(Some((view, turn)));
+        for noted in noted.into_iter().rev() {
+            if let Some(view) = self.holding(noted.conversation, noted.turn)? {
+                return Ok(Some((view, noted)));
             }
         }
         Ok(None)
@@ -127,7 +130,7 @@ impl Walk<'_> {
         }
         // A fork in which nothing was begun is as good as a new one.
         let noted = self.known().turns.get(task.key).and_then(|turns| turns.last().copied());
-        if let Some((fork, _)) = noted
+        if let Some(Noted { conversation: fork, .. }) = noted
             && self.holding(fork, turn)?.is_some()
         {
             return Ok(Ok(Place::After(fork, turn)));
@@ -145,6 +148,7 @@ impl Walk<'_> {
         step: &AgentStep,
         words: &Words,
         place: Place,
+        sent_back: bool,
         halt: &Stop,
     ) -> Result<Result<TurnOutcome, Error>, FlowError> {
         let mut turn = self.described(step, words, place);
@@ -158,7 +162,7 @@ impl Walk<'_> {
             Place::After(conversation, _) | Place::Again(conversation, _) => conversation,
         };
         // Noted before it is begun: whenever we are killed, it is found again.
-        self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id() })?;
+        self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id(), sent_back })?;
         Ok(turn.run(|event| self.tell(task.key, event)))
     }
 
@@ -217,7 +221,7 @@ impl Walk<'_> {
             ..words
         };
         let again = AgentStep { fresh_session: false, ..step.clone() };
-        match self.turn(task, &again, &complaint, Place::After(conversation, turn), halt)? {
+        match self.turn(task, &again, &complaint, Place::After(conversation, turn), true, halt)? {
             Ok(outcome) => Ok(judged(task, step, Finished::from(&outcome))),
             Err(error) => Ok(not_run(task.key, &error)),
         }

@@ -40,8 +40,14 @@ pub(super) fn at_once<T: Send>(
         }
     };
     std::thread::scope(|threads| {
-        for _ in 0..most.min(count) {
-            threads.spawn(work);
+        for already in 0..most.min(count) {
+            // A system that has no more threads for us leaves it to those that are there.
+            if std::thread::Builder::new().spawn_scoped(threads, work).is_err() {
+                if already == 0 {
+                    work();
+                }
+                break;
+            }
         }
     });
     match trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -1,5 +1,7 @@
 //! A step that is a shell command.
 
+use std::os::fd::AsFd;
+
 use rejoin::{CancelWatch, CommandEnd, CommandOutcome, ShellCommand};
 
 use super::output;
@@ -23,7 +25,8 @@ impl Walk<'_> {
         let (canceller, watch) = CancelWatch::pair()
             .map_err(|cause| FlowError::System { what: "cannot make a socket pair".into(), cause })?;
         let _registered = halt.register(&canceller);
-        let outcome = self.rejoin.run_command(&command, &watch)?;
+        let outcome =
+            self.rejoin.run_command(&command, &watch, self.commands.as_ref().map(|lease| lease.as_fd()))?;
         Ok(judged(task, step, &outcome))
     }
 

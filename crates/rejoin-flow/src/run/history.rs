@@ -8,6 +8,7 @@ use rejoin_journal::{Locks, Owner};
 use serde::Serialize;
 
 use super::log;
+use super::overview::newest;
 use super::record::{Begun, Ended, Key, Record, RunId, State};
 use crate::FlowError;
 
@@ -29,10 +30,34 @@ pub struct Run {
 pub struct Steps {
     /// What they came to, in the order they ended.
     pub results: Vec<Ended>,
+    /// Those that were begun and are not over, in the order they began: running ones, or where a run was cut.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<Open>,
     /// The turns of steps that are not over for good, oldest first. The last one may not exist: it is noted before
     /// it begins.
     #[serde(skip)]
-    pub(crate) turns: BTreeMap<Key, Vec<(ConversationId, TurnId)>>,
+    pub(crate) turns: BTreeMap<Key, Vec<Noted>>,
+}
+
+/// A step that was begun and is not over.
+#[derive(Clone, Debug, Serialize)]
+pub struct Open {
+    /// Which.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The first try is 1.
+    pub attempt: u32,
+    /// Since when.
+    pub time: String,
+}
+
+/// A turn that was noted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    pub(crate) conversation: ConversationId,
+    pub(crate) turn: TurnId,
+    /// It sends an answer back, in the try that is under way.
+    pub(crate) sent_back: bool,
 }
 
 /// Where a run stands.
@@ -74,10 +99,11 @@ impl Standing {
 
 impl Run {
     fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let mut records = log::read(path)?.into_iter();
-        let Some(Record::Run(begun)) = records.next() else { return Ok(None) };
+        let mut records = log::read(path)?;
+        let Some(Record::Run(begun)) = records.next().transpose()? else { return Ok(None) };
         let mut run = Run { begun: *begun, standing: Standing::Interrupted, steps: Steps::default() };
         for record in records {
+            let record = record?;
             match &record {
                 Record::Resumed { .. } => run.standing = Standing::Interrupted,
                 Record::Result { state, .. } => run.standing = Standing::after(*state),
@@ -95,19 +121,41 @@ impl Run {
 impl Steps {
     pub(crate) fn take_in(&mut self, record: Record) {
         match record {
-            Record::Run(_) | Record::StepBegun { .. } | Record::Result { .. } => {}
-            Record::Resumed { anew, .. } => self.forget(&anew),
-            Record::Turn { key, conversation, turn } => {
-                self.turns.entry(key).or_default().push((conversation, turn));
+            Record::Run(_) => {}
+            Record::Result { .. } => self.open.clear(),
+            Record::StepBegun { key, attempt, time } => {
+                if attempt > 1 {
+                    self.may_send_back(&key);
+                }
+                self.open.retain(|open| open.key != key);
+                self.open.push(Open { key, attempt, time });
+            }
+            Record::Resumed { anew, .. } => {
+                self.open.clear();
+                self.forget(&anew);
+            }
+            Record::Turn { key, conversation, turn, sent_back } => {
+                self.turns.entry(key).or_default().push(Noted { conversation, turn, sent_back });
             }
             Record::StepEnded(ended) => {
                 // A turn that did not end well is taken up again where it stands.
                 if ended.is_final() {
                     self.turns.remove(&ended.key);
                 }
+                if ended.state == State::Failed {
+                    self.may_send_back(&ended.key);
+                }
+                self.open.retain(|open| open.key != ended.key);
                 self.results.retain(|other| other.key != ended.key);
                 self.results.push(*ended);
             }
+        }
+    }
+
+    /// Another try may send its answer back, too.
+    fn may_send_back(&mut self, key: &Key) {
+        for noted in self.turns.get_mut(key).into_iter().flatten() {
+            noted.sent_back = false;
         }
     }
 
@@ -138,18 +186,8 @@ pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
     Ok(locks(home).holder(&lock_name(id))?)
 }
 
-/// All runs of a home, newest first.
-pub fn runs(home: &Path) -> Result<Vec<Run>, FlowError> {
-    let mut runs = Vec::new();
-    for id in ids(home) {
-        runs.extend(Run::read(home, &log::path(home, id))?);
-    }
-    runs.sort_by(|one, other| other.begun.time.cmp(&one.begun.time));
-    Ok(runs)
-}
-
 /// The ids of all runs of a home, in no order.
-fn ids(home: &Path) -> Vec<RunId> {
+pub(crate) fn ids(home: &Path) -> Vec<RunId> {
     let Ok(entries) = std::fs::read_dir(log::directory(home)) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect()
@@ -158,7 +196,10 @@ fn ids(home: &Path) -> Vec<RunId> {
 /// A run by its id, the beginning of it, or `@` for the newest.
 pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
     if reference == "@" {
-        let newest = runs(home)?.into_iter().next();
+        let newest = match newest(home)? {
+            Some(id) => Run::read(home, &log::path(home, id))?,
+            None => None,
+        };
         return newest.ok_or_else(|| FlowError::NotFound(NONE.into()));
     }
     let wanted = reference.to_ascii_lowercase();

@@ -1,11 +1,12 @@
 //! The file of a run: appended to, never changed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rejoin_journal::{JournalError, private};
+use serde::de::DeserializeOwned;
 
 use super::record::{Record, RunId};
 
@@ -21,8 +22,14 @@ pub(crate) fn path(home: &Path, id: RunId) -> PathBuf {
 
 /// An open file of a run. Several threads may write.
 pub(crate) struct Log {
-    file: Mutex<File>,
+    file: Mutex<Appended>,
     path: PathBuf,
+}
+
+struct Appended {
+    file: File,
+    /// The last line may have been cut.
+    torn: bool,
 }
 
 impl Log {
@@ -43,24 +50,33 @@ impl Log {
             Ok(())
         };
         sealed(&mut file).map_err(|cause| io("repair", &path, cause))?;
-        Ok(Self { file: Mutex::new(file), path })
+        Ok(Self { file: Mutex::new(Appended { file, torn: false }), path })
     }
 
     /// Appends one record and waits for the disk.
     pub(crate) fn write(&self, record: &Record) -> Result<(), JournalError> {
         let line = serde_json::to_string(record).map_err(|cause| JournalError::NotJson { cause })? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes())
-            .and_then(|()| file.sync_data())
-            .map_err(|cause| io("write", &self.path, cause))
+        let mut appended = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where one line could not be written the next one may be: it is not to be taken for the rest of that one.
+        let line = if appended.torn { format!("\n{line}") } else { line };
+        appended.torn = true;
+        let written = appended.file.write_all(line.as_bytes()).and_then(|()| appended.file.sync_data());
+        written.map_err(|cause| io("write", &self.path, cause))?;
+        appended.torn = false;
+        Ok(())
     }
 }
 
-/// Every record of a file that can be read; what cannot (a line that was cut) is passed over.
-pub(crate) fn read(path: &Path) -> Result<Vec<Record>, JournalError> {
-    let text = std::fs::read(path).map_err(|cause| io("read", path, cause))?;
-    let lines = text.split(|byte| *byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+/// Every record of a file that can be read, one after the other: a run may be longer than we want to hold. What
+/// cannot be read (a line that was cut) is passed over.
+pub(crate) fn read<T: DeserializeOwned>(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<T, JournalError>>, JournalError> {
+    let file = File::open(path).map_err(|cause| io("read", path, cause))?;
+    Ok(BufReader::new(file).split(b'\n').filter_map(move |line| match line {
+        Ok(line) => serde_json::from_slice(&line).ok().map(Ok),
+        Err(cause) => Some(Err(io("read", path, cause))),
+    }))
 }
 
 fn io(what: &'static str, path: &Path, cause: std::io::Error) -> JournalError {

@@ -7,13 +7,15 @@ mod for_each;
 mod history;
 mod log;
 mod output;
+mod overview;
 mod parallel;
 mod prepare;
 mod record;
 mod stop;
 mod walk;
 
-pub use history::{Run, Standing, Steps, find, holder, runs};
+pub use history::{Open, Run, Standing, Steps, find, holder};
+pub use overview::{Overview, runs};
 pub use prepare::{Options, Prepared};
 pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
 pub use stop::Stop;

@@ -48,9 +48,11 @@ impl Walk<'_> {
 fn judged(key: &Key, strategy: Strategy, ends: &[Ended], stopped: bool) -> Ended {
     let failed = ends.iter().find(|ended| ended.state == State::Failed && ended.stops());
     let done = ends.iter().any(|ended| ended.state == State::Done);
+    // Somebody may have stopped one of them, not the run.
+    let cut = strategy == Strategy::All && failed.is_none() && ends.iter().any(Ended::stops);
     match strategy {
         Strategy::Any if done => Ended::new(key, State::Done),
-        _ if stopped => Ended::new(key, State::Cancelled),
+        _ if stopped || cut => Ended::new(key, State::Cancelled),
         Strategy::All if failed.is_none() => Ended::new(key, State::Done),
         Strategy::BestEffort => Ended::new(key, State::Done),
         Strategy::All | Strategy::Any => {

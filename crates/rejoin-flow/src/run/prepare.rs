@@ -14,7 +14,7 @@ use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
 use crate::check::order;
-use crate::model::{Flow, Step};
+use crate::model::{Flow, Kind, Step};
 use crate::uses::no_step;
 use crate::{FlowError, Source};
 
@@ -43,6 +43,9 @@ pub struct Prepared<'a> {
 
 /// How long the end of a killed process is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the end of its commands is: they are asked first, and killed some seconds later.
+const COMMANDS_PATIENCE: Duration = Duration::from_secs(30);
 
 impl<'a> Prepared<'a> {
     /// A new run. Nothing is written yet.
@@ -85,6 +88,14 @@ impl<'a> Prepared<'a> {
         let anew = match from {
             Some(name) => {
                 let names = after(&flow, name)?;
+                if let Some(left_out) = names.first().filter(|name| !run.begun.steps.contains(name)) {
+                    return Err(FlowError::Usage(format!(
+                        "this run was begun without step {left_out:?}, for {} alone; begin a new one: \
+                         `rejoin flow run {}`",
+                        run.begun.steps.join(", "),
+                        run.begun.source.file
+                    )));
+                }
                 let inside = |name: &String| {
                     let step = flow.step(name);
                     step.into_iter().flat_map(Step::inner).map(|step| step.name.clone()).collect::<Vec<_>>()
@@ -127,19 +138,47 @@ impl<'a> Prepared<'a> {
             None => Record::Run(Box::new(self.run.begun.clone())),
             Some(anew) => Record::Resumed { time: now(), anew },
         };
-        let walk = Walk::new(self.rejoin, &self.flow, self.run, log, watch);
+        let commands = commands_lease(self.rejoin, &self.flow, id)?;
+        let walk = Walk::new(self.rejoin, &self.flow, self.run, log, commands, watch);
         walk.carry_out(first, halt)
     }
 }
 
-fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
-    let owner = Owner {
+fn owner() -> Owner {
+    Owner {
         pid: std::process::id(),
         started: now(),
         command: "rejoin flow".into(),
         what: "a run of a flow".into(),
-    };
-    locks(rejoin.home()).acquire(&lock_name(id), &owner, wait).map_err(|error| match error {
+    }
+}
+
+/// Waits until no command of a killed process runs any more: two of them at once would be in each other's way.
+fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Option<Lease>, FlowError> {
+    fn is_command(step: &Step) -> bool {
+        match &step.kind {
+            Kind::Command(_) => true,
+            Kind::ForEach(each) => is_command(&each.step),
+            Kind::Agent(_) | Kind::Parallel(_) => false,
+        }
+    }
+    if !flow.all_steps().into_iter().any(is_command) {
+        return Ok(None);
+    }
+    let name = format!("{}-commands", lock_name(id));
+    match locks(rejoin.home()).acquire(&name, &owner(), Some(COMMANDS_PATIENCE)) {
+        Ok(lease) => Ok(Some(lease)),
+        Err(LockError::Busy { .. }) => {
+            let id = &id.simple().to_string()[..8];
+            let words = format!("a command that run {id} was killed in does not end; end it, then resume");
+            Err(FlowError::Busy(words))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
+    locks(rejoin.home()).acquire(&lock_name(id), &owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
             let id = &id.simple().to_string()[..8];

@@ -43,6 +43,9 @@ pub enum Record {
         conversation: ConversationId,
         /// Its id.
         turn: TurnId,
+        /// It sends an answer back that could not be used.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sent_back: bool,
     },
     /// A step ended.
     StepEnded(Box<Ended>),

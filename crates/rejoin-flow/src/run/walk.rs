@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rejoin::{Event, Rejoin};
+use rejoin_journal::Lease;
 use serde_json::{Value, json};
 
 use super::history::{Run, Standing, Steps};
@@ -24,12 +25,17 @@ pub enum Notice<'a> {
     Event(&'a Key, &'a Event),
 }
 
+/// What Linux allows for a name, `=`, its value and a NUL; elsewhere all variables together have to do with little more.
+const LONGEST_VARIABLE: usize = 128 << 10;
+
 /// A run on its way.
 pub(super) struct Walk<'a> {
     pub(super) rejoin: &'a Rejoin,
     pub(super) flow: &'a Flow,
     pub(super) begun: Begun,
     log: Log,
+    /// Held by our commands, too: nobody begins them again before they are gone.
+    pub(super) commands: Option<Lease>,
     watch: &'a (dyn Fn(&Notice<'_>) + Sync),
     known: Mutex<Steps>,
 }
@@ -48,9 +54,10 @@ impl<'a> Walk<'a> {
         flow: &'a Flow,
         run: Run,
         log: Log,
+        commands: Option<Lease>,
         watch: &'a (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
-        Self { rejoin, flow, begun: run.begun, log, watch, known: Mutex::new(run.steps) }
+        Self { rejoin, flow, begun: run.begun, log, commands, watch, known: Mutex::new(run.steps) }
     }
 
     pub(super) fn carry_out(self, first: Record, halt: &Stop) -> Result<Run, FlowError> {
@@ -171,6 +178,14 @@ impl<'a> Walk<'a> {
             let value = self.fill(task, &field, text)?;
             if value.contains('\0') {
                 return Err(Box::new(self.refused(task, &field, text.place, "it contains a NUL byte")));
+            }
+            if name.len() + value.len() + 2 > LONGEST_VARIABLE {
+                let words = format!(
+                    "{} bytes are more than a variable can hold ({} KiB); shorten it, or hand over a file",
+                    value.len(),
+                    LONGEST_VARIABLE >> 10
+                );
+                return Err(Box::new(self.refused(task, &field, text.place, &words)));
             }
             variables.insert(name.clone(), value);
         }

@@ -1,5 +1,4 @@
-use rejoin_flow::{Run, State};
-use serde_json::json;
+use rejoin_flow::Overview;
 
 use crate::cli::FlowLsArgs;
 use crate::commands::{open, print};
@@ -9,8 +8,7 @@ use crate::{exit, style};
 pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
     let runs = rejoin_flow::runs(open()?.home())?;
     if args.json {
-        let list: Vec<_> = runs.iter().map(as_json).collect();
-        print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+        print(&(serde_json::to_string_pretty(&runs)? + "\n"))?;
         return Ok(exit::DONE);
     }
     if runs.is_empty() {
@@ -20,30 +18,14 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-fn done(run: &Run) -> usize {
-    run.steps.results.iter().filter(|ended| ended.key.index.is_none() && ended.state == State::Done).count()
-}
-
-fn line(run: &Run) -> String {
+fn line(run: &Overview) -> String {
     format!(
         "{}  {:<24}  {:<11}  {:>13}  {:>14}  {}\n",
-        &run.begun.id.simple().to_string()[..8],
-        style::one_line(&run.begun.flow, 24),
+        &run.id.simple().to_string()[..8],
+        style::one_line(&run.flow, 24),
         run.standing.name(),
-        format!("{} done", style::plural(done(run), "step")),
-        style::since(&run.begun.time),
-        style::home_path(&run.begun.dir),
+        format!("{} done", style::plural(run.done, "step")),
+        style::since(&run.time),
+        style::home_path(&run.dir),
     )
-}
-
-fn as_json(run: &Run) -> serde_json::Value {
-    json!({
-        "id": run.begun.id,
-        "flow": run.begun.flow,
-        "file": run.begun.source.file,
-        "dir": run.begun.dir,
-        "time": run.begun.time,
-        "standing": run.standing,
-        "done": done(run),
-    })
 }

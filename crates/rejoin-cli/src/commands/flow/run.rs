@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::os::unix::net::UnixStream;
 
-use rejoin_flow::{Kind, Options, Prepared, Run, Source, Step, Stop};
+use rejoin_flow::{Ended, Flow, Kind, Options, Prepared, Run, Source, State, Step, Stop};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -38,20 +38,30 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
     let progress = Progress::new(output, &prepared.flow().name, prepared.id());
+    let flow = prepared.flow().clone();
     let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
     let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text if progress.code() == exit::DONE => print(&last_output(&run))?,
+        Output::Text if progress.code() == exit::DONE => print(&last_output(&flow, &run))?,
         Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
         Output::Text | Output::StreamJson => {}
     }
     Ok(progress.code())
 }
 
-/// What the last step came to, for the next program in a pipe.
-fn last_output(run: &Run) -> String {
-    let last = run.steps.results.iter().rfind(|ended| ended.key.index.is_none() && !ended.output.is_empty());
-    last.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
+/// What the last step came to, for the next program in a pipe; of a group, the last of its steps that said something.
+fn last_output(flow: &Flow, run: &Run) -> String {
+    let results = &run.steps.results;
+    let speaks = |ended: &Ended| ended.key.index.is_none() && (ended.state == State::Done || ended.allowed);
+    let among = |ended: &Ended, steps: &[Step]| steps.iter().any(|step| step.name == ended.key.step);
+    let last = results.iter().rfind(|ended| speaks(ended) && among(ended, &flow.steps));
+    let inner = last.and_then(|ended| flow.step(&ended.key.step)).map(Step::inner).unwrap_or_default();
+    let in_group = |ended: &&Ended| speaks(ended) && among(ended, inner) && !ended.output.is_empty();
+    let said = if inner.is_empty() { last } else { results.iter().rfind(in_group) };
+    let said = said.filter(|ended| !ended.output.is_empty());
+    let text = said.map(|ended| format!("{}\n", ended.output)).unwrap_or_default();
+    // A program gets it as it is, a terminal nothing that it would obey.
+    if std::io::stdout().is_terminal() { rejoin::printable(&text) } else { text }
 }
 
 fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {

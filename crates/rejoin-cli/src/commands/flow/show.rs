@@ -1,10 +1,14 @@
 use std::fmt::Write as _;
 
-use rejoin_flow::{Ended, Run};
+use rejoin_flow::{Ended, Run, Standing};
 
 use crate::cli::FlowShowArgs;
 use crate::commands::{open, print};
 use crate::{exit, style};
+
+/// So much is shown of an output: lines, and characters of each.
+const LINES: usize = 20;
+const LINE: usize = 1000;
 
 /// `rejoin flow show`
 pub(super) fn show(args: &FlowShowArgs) -> anyhow::Result<i32> {
@@ -31,6 +35,14 @@ fn text(run: &Run) -> String {
     for ended in &run.steps.results {
         out.push_str(&paragraph(ended));
     }
+    let how = if run.standing == Standing::Running { "running" } else { "cut" };
+    for open in &run.steps.open {
+        let _ = write!(out, "\n{} · {how}", style::accent(&open.key.to_string()));
+        if open.attempt > 1 {
+            let _ = write!(out, " · try {}", open.attempt);
+        }
+        let _ = writeln!(out, " · begun {}", style::since(&open.time));
+    }
     out
 }
 
@@ -53,8 +65,17 @@ fn paragraph(ended: &Ended) -> String {
     if let Some(error) = &ended.error {
         let _ = writeln!(out, "  {}", rejoin::printable(error));
     }
-    for line in rejoin::printable(&ended.output).lines().take(20) {
-        let _ = writeln!(out, "  {line}");
+    let output = rejoin::printable(&ended.output);
+    let mut lines = output.lines();
+    for line in lines.by_ref().take(LINES) {
+        let _ = match line.char_indices().nth(LINE) {
+            Some((end, _)) => writeln!(out, "  {}… [{} bytes left out]", &line[..end], line.len() - end),
+            None => writeln!(out, "  {line}"),
+        };
+    }
+    let left_out = lines.count();
+    if left_out > 0 {
+        let _ = writeln!(out, "  … {} more; --json has all", style::plural(left_out, "line"));
     }
     out
 }

@@ -141,6 +141,17 @@ steps:
     assert_eq!(step(&run, "one")["receipt"]["plan"]["decision"], "resume");
 }
 
+#[test]
+fn while_an_answer_is_sent_back_it_is_sent_back_once_all_the_same() {
+    let yaml = "steps: { one: { agent: demo, prompt: MARK-a, output: json, schema: { description: ' MARK-b TOOL-RUN [WAIT] ' } } }";
+    let (bench, run) = killed_and_resumed(yaml, 1);
+    assert_eq!(step(&run, "one")["failure"], "output");
+    each_was_paid_once(&bench, &["a", "b"]);
+    // Asked for, it is sent back another time.
+    bench.rejoin(&["flow", "resume", "@"]).ends(1);
+    assert_eq!(paid(&bench)["b"], 2);
+}
+
 /// As if the power had gone after a record of the run or of the conversation, wherever that was.
 #[test]
 fn between_the_note_of_a_turn_and_the_turn_itself() {

@@ -1,5 +1,6 @@
 //! Flows, as a user runs them, on the embedded agents.
 
+mod commands;
 mod cut;
 mod documented;
 mod killed;

@@ -63,6 +63,10 @@ fn steps_that_do_not_fit_together() {
     wrong("steps: { a: { prompt: x, output: json, schema: { type: nonsense } } }", &["is no JSON schema"]);
     wrong("steps: { a: [", &["not readable as YAML"]);
     wrong("steps: { a: { run: x } }\n---\nsteps: { b: { run: x } }\n", &["multiple YAML documents"]);
+    wrong(
+        "steps: { l: { for_each: [1], step: { run: x, needs: [nobody] } } }",
+        &["1:54: no step is named \"nobody\""],
+    );
     wrong("steps: { a: { run: x, timeout: 0 } }", &["1:32: \"timeout\": no time at all"]);
 }
 
@@ -106,5 +110,8 @@ fn the_schema_knows_every_flow_that_is_right_here() {
     bench.rejoin(&["flow", "validate", "good.flow.yaml"]).done().tells(&["2 steps"]);
     let graph = bench.rejoin(&["flow", "graph", "good.flow.yaml"]).done();
     assert!(graph.stdout().starts_with("flowchart TD\n    a(\"a\")\n    b[\"b\"]\n"), "{}", graph.stdout());
+    bench.file("end.flow.yaml", "steps: { end: { run: x }, end_: { run: y, needs: end } }");
+    let graph = bench.rejoin(&["flow", "graph", "end.flow.yaml"]).done();
+    assert!(graph.stdout().contains("    end__ --> end_\n"), "{}", graph.stdout());
     bench.rejoin(&["flow", "validate", "none.flow.yaml"]).ends(4);
 }

@@ -25,6 +25,31 @@ fn one_step_is_run_with_what_it_waits_for() {
 }
 
 #[test]
+fn a_run_of_some_steps_cannot_go_on_from_another_one() {
+    let bench = Bench::new();
+    flow(&bench, FOUR).with(&["--step", "c"]).done();
+    let said = bench.rejoin(&["flow", "resume", "@", "--from", "d"]).ends(2);
+    said.tells(&["begun without step \"d\", for a, c alone"]);
+    let said = bench.rejoin(&["flow", "resume", "@", "--from", "c", "-o", "json"]).done();
+    assert_eq!(states(&said), ["a done", "c done"]);
+}
+
+#[test]
+fn a_last_step_that_says_nothing_is_not_spoken_for() {
+    let bench = Bench::new();
+    let said = |yaml: &str| {
+        bench.file("test.flow.yaml", yaml);
+        bench.rejoin(&["flow", "run", "test.flow.yaml"]).done().stdout().to_owned()
+    };
+    assert_eq!(said("steps: { a: { run: echo a }, b: { run: 'true' } }"), "");
+    assert_eq!(said("steps: { a: { run: echo a }, b: { run: echo b, when: 'false' } }"), "a\n");
+    assert_eq!(
+        said("steps: { a: { run: echo a }, g: { parallel: { b: { run: echo b }, c: { run: sleep 0.3 } } } }"),
+        "b\n"
+    );
+}
+
+#[test]
 fn a_dry_run_shows_the_order_and_leaves_nothing() {
     let bench = Bench::new();
     let planned = flow(&bench, FOUR).with(&["--dry-run"]).done().json();
@@ -61,6 +86,16 @@ fn runs_are_listed_shown_and_private() {
     let shown = bench.rejoin(&["flow", "show", &id[..6]]).done();
     assert!(shown.stdout().contains("c · done"), "{}", shown.stdout());
     bench.rejoin(&["flow", "show", "ffffffffff"]).ends(4);
+    flow(&bench, "steps: { a: { run: 'seq 30; head -c 5000 /dev/zero | tr \"\\0\" x' } }").done();
+    assert!(
+        bench
+            .rejoin(&["flow", "show"])
+            .done()
+            .stdout()
+            .ends_with("  20\n  … 11 lines more; --json has all\n")
+    );
+    let listed = bench.rejoin(&["flow", "ls", "--json"]).done().json();
+    assert_eq!((&listed[0]["done"], &listed[1]["id"]), (&1.into(), &id.as_str().into()));
     let file = bench.home().join(format!("flows/{id}.jsonl"));
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

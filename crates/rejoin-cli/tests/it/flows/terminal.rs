@@ -65,3 +65,17 @@ fn a_terminal_that_only_takes_lines_gets_lines() {
     assert!(!screen.raw().contains('\u{1b}'), "{:?}", screen.raw());
     screen.ends(0);
 }
+
+#[test]
+fn an_output_cannot_command_the_terminal() {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", "steps: { a: { run: 'printf \"\\033]0;title\\007plain\\033[2J words\"' } }");
+    let Some(mut screen) = Screen::with(&bench, "flow run test.flow.yaml", &[("NO_COLOR", "1")]) else {
+        return;
+    };
+    screen.shows("plain words");
+    assert!(!screen.raw().contains("title"), "{:?}", screen.raw());
+    screen.ends(0);
+    let piped = bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
+    assert_eq!(piped.stdout(), "\u{1b}]0;title\u{7}plain\u{1b}[2J words\n");
+}
