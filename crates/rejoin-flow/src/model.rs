@@ -141,15 +141,30 @@ impl How {
 }
 
 /// When to try again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Retry {
     /// How often at most.
     pub times: u32,
+    /// How long to wait before; each time twice as long as the last.
+    pub wait: Duration,
     /// After which failures; none named means all.
     pub on: Vec<Failure>,
 }
 
+impl Default for Retry {
+    fn default() -> Self {
+        Self { times: 0, wait: Duration::from_secs(1), on: Vec::new() }
+    }
+}
+
 impl Retry {
+    /// How long to wait before a try; the second one is the first that waits.
+    pub(crate) fn pause(&self, attempt: u32) -> Duration {
+        const LONGEST: Duration = Duration::from_hours(1);
+        let factor = 2_u32.checked_pow(attempt.saturating_sub(2)).unwrap_or(u32::MAX);
+        self.wait.saturating_mul(factor).min(LONGEST.max(self.wait))
+    }
+
     /// Whether to try again after so many tries and such a failure.
     pub(crate) fn again(&self, tries: u32, failure: Failure) -> bool {
         tries <= self.times
@@ -257,5 +272,21 @@ impl Step {
             Kind::Parallel(parallel) => &parallel.steps,
             _ => &[],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_is_twice_as_long_and_an_hour_at_most_unless_asked_for() {
+        let pauses = |wait| {
+            let retry = Retry { wait: Duration::from_secs(wait), ..Retry::default() };
+            [2, 3, 4, 40].map(|attempt| retry.pause(attempt).as_secs())
+        };
+        assert_eq!(pauses(1), [1, 2, 4, 3600]);
+        assert_eq!(pauses(2500), [2500, 3600, 3600, 3600]);
+        assert_eq!(pauses(7200), [7200; 4]);
     }
 }

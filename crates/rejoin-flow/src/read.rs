@@ -312,6 +312,7 @@ fn retry(node: &Node, problems: &mut Vec<Problem>) -> Retry {
     for text in fields.texts("on") {
         on.extend(fields.one_of("on", &text, &Failure::NAMES));
     }
+    let wait = fields.time("wait").unwrap_or(Retry::default().wait);
     fields.end();
-    Retry { times, on }
+    Retry { times, wait, on }
 }

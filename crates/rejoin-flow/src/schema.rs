@@ -20,6 +20,7 @@ pub fn schema() -> Value {
             "type": "object",
             "properties": {
                 "times": {"type": "integer", "minimum": 1},
+                "wait": {"type": ["string", "integer"], "description": "before the first time, then twice as long each time"},
                 "on": {
                     "oneOf": [{"$ref": "#/$defs/failure"}, {"type": "array", "items": {"$ref": "#/$defs/failure"}}],
                 },

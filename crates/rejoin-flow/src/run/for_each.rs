@@ -12,7 +12,7 @@ use crate::template;
 
 impl Walk<'_> {
     pub(super) fn for_each(&self, task: &Task<'_>, each: &ForEach, halt: &Stop) -> Result<Ended, FlowError> {
-        self.begins(task.key, 1)?;
+        self.begins(task.key)?;
         let items = match self.items(task, each) {
             Ok(items) => items,
             Err(ended) => return Ok(*ended),

@@ -123,7 +123,7 @@ impl Steps {
         match record {
             Record::Run(_) => {}
             Record::Result { .. } => self.open.clear(),
-            Record::StepBegun { key, attempt, time } => {
+            Record::StepBegun { key, attempt, time, .. } => {
                 if attempt > 1 {
                     self.may_send_back(&key);
                 }

@@ -14,7 +14,7 @@ impl Walk<'_> {
         group: &Parallel,
         halt: &Stop,
     ) -> Result<Ended, FlowError> {
-        self.begins(task.key, 1)?;
+        self.begins(task.key)?;
         let own_halt = halt.part();
         let known = |step: &Step| self.result(&Key::of(&step.name));
         // A run that was cut may have had its one success already.

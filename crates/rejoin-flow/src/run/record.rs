@@ -31,6 +31,12 @@ pub enum Record {
         key: Key,
         /// The first try is 1.
         attempt: u32,
+        /// Why the try before it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// How long it waits before it goes about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait_ms: Option<u64>,
         /// When.
         time: String,
     },

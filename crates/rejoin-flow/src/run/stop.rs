@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rejoin::Canceller;
 
@@ -38,6 +39,15 @@ impl Stop {
 
     pub(crate) fn requested(&self) -> bool {
         self.running().requests > 0 || self.above.as_ref().is_some_and(|above| above.requested())
+    }
+
+    /// Waits that long, or until somebody asks to stop.
+    pub(crate) fn sleep(&self, time: Duration) {
+        const GLANCE: Duration = Duration::from_millis(50);
+        let begun = Instant::now();
+        while !self.requested() && begun.elapsed() < time {
+            std::thread::sleep(GLANCE.min(time.saturating_sub(begun.elapsed())));
+        }
     }
 
     pub(crate) fn register(&self, canceller: &Canceller) -> Registered<'_> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rejoin::{Event, Rejoin};
 use rejoin_journal::Lease;
@@ -136,8 +136,34 @@ impl<'a> Walk<'a> {
         Ok(ended)
     }
 
-    pub(super) fn begins(&self, key: &Key, attempt: u32) -> Result<(), FlowError> {
-        self.write(Record::StepBegun { key: key.clone(), attempt, time: now() })
+    pub(super) fn begins(&self, key: &Key) -> Result<(), FlowError> {
+        self.write(Record::StepBegun {
+            key: key.clone(),
+            attempt: 1,
+            error: None,
+            wait_ms: None,
+            time: now(),
+        })
+    }
+
+    /// Says that a step is tried again after some time, and waits.
+    fn begins_again(
+        &self,
+        attempt: u32,
+        failed: Ended,
+        wait: Duration,
+        halt: &Stop,
+    ) -> Result<(), FlowError> {
+        let wait_ms = u64::try_from(wait.as_millis()).ok();
+        self.write(Record::StepBegun {
+            key: failed.key,
+            attempt,
+            error: failed.error,
+            wait_ms,
+            time: now(),
+        })?;
+        halt.sleep(wait);
+        Ok(())
     }
 
     /// Whether a step is run at all; else how it ends without being run.
@@ -226,11 +252,17 @@ impl<'a> Walk<'a> {
         one_try: impl Fn() -> Result<Ended, FlowError>,
     ) -> Result<Ended, FlowError> {
         let mut attempt = 1;
+        self.begins(task.key)?;
         loop {
-            self.begins(task.key, attempt)?;
             let ended = one_try()?;
             match ended.failure {
-                Some(failure) if retry.again(attempt, failure) && !halt.requested() => attempt += 1,
+                Some(failure) if retry.again(attempt, failure) && !halt.requested() => {
+                    attempt += 1;
+                    self.begins_again(attempt, ended, retry.pause(attempt), halt)?;
+                    if halt.requested() {
+                        return Ok(Ended::new(task.key, State::Cancelled));
+                    }
+                }
                 _ => return Ok(ended),
             }
         }

@@ -98,10 +98,17 @@ impl Progress {
         match record {
             Record::Run(_) => self.talk(&format!("flow {} · run {id}", self.flow)),
             Record::Resumed { .. } => self.talk(&format!("flow {} · run {id} goes on", self.flow)),
-            Record::StepBegun { key, attempt, .. } => {
+            Record::StepBegun { key, attempt, error, wait_ms, .. } => {
                 self.board.begin(&key.to_string());
                 if *attempt > 1 {
-                    self.loud(&format!("↻ {key} · try {attempt}"));
+                    let mut line = format!("↻ {key} · try {attempt}");
+                    if let Some(wait) = wait_ms {
+                        line.extend([" in ", &style::elapsed(*wait)]);
+                    }
+                    if let Some(error) = error {
+                        line.extend([" · ", &style::one_line(error, 300)]);
+                    }
+                    self.loud(&line);
                 } else if style::on_terminal() && !self.board.is_live() {
                     self.talk(&format!("… {key}"));
                 }

@@ -96,6 +96,18 @@ fn ctrl_c_stops_the_step_and_the_run_can_go_on() {
 }
 
 #[test]
+fn ctrl_c_ends_the_wait_for_another_try() {
+    let bench = Bench::new();
+    let yaml = "steps: { one: { run: 'exit 1', retry: { times: 1, wait: 1h } } }";
+    bench.file("test.flow.yaml", yaml);
+    let mut run = bench.rejoin(&["flow", "run", "test.flow.yaml", "-o", "stream-json"]).start();
+    assert_eq!(run.hears("step_begun")["attempt"], 1);
+    assert_eq!(run.hears("step_begun")["wait_ms"], 3_600_000);
+    run.interrupt();
+    assert_eq!(run.ends(130).result()["state"], "cancelled");
+}
+
+#[test]
 fn ctrl_c_stops_all_that_runs_at_once() {
     let bench = Bench::new();
     let yaml = "

@@ -66,11 +66,16 @@ fn a_step_is_tried_again_in_the_same_session() {
     let bench = Bench::new();
     let yaml = "
 steps:
-  shell: { run: 'test -e again || { touch again; exit 1; }', retry: { times: 1 } }
-  agent: { agent: demo, prompt: 'MARK-a TOOL-RUN [test -e twice] FAIL server x', retry: { times: 2, on: agent_failed } }
+  shell: { run: 'test -e again || { touch again; exit 1; }', retry: { times: 1, wait: 50ms } }
+  agent: { agent: demo, prompt: 'MARK-a TOOL-RUN [test -e twice] FAIL server x', retry: { times: 2, wait: 50ms, on: agent_failed } }
 ";
     let said = flow(&bench, yaml).ends(1);
-    said.tells(&["↻ shell · try 2", "✓ shell", "↻ agent · try 3", "✗ agent · demo · resumed"]);
+    said.tells(&[
+        "↻ shell · try 2 in 0.05 s · ",
+        "✓ shell",
+        "↻ agent · try 3 in 0.10 s",
+        "✗ agent · demo · resumed",
+    ]);
     assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 3, "all tries are one conversation");
     let once = yaml.replace("on: agent_failed", "on: timeout");
     assert!(!flow(&bench, &once).ends(1).stderr().contains("↻ agent"));
