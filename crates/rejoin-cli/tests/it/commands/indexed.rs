@@ -136,7 +136,12 @@ fn stats_count_turns_and_what_resuming_saved() {
 fn stats_for_a_person() {
     let bench = told_story();
     let _guard = redacted(&bench);
-    insta::assert_snapshot!(bench.rejoin(&["stats", "--by", "agent"]).env("COLUMNS", "100").done().stdout());
+    let said = bench.rejoin(&["stats", "--by", "agent"]).env("COLUMNS", "100").done();
+    let shown = said.stdout();
+    // What is stored, and so what was saved, depends on the pieces in which an answer came.
+    let saved = shown.lines().find_map(|line| line.strip_prefix("saved")?.split_whitespace().next()).unwrap();
+    assert!((700..900).contains(&saved.parse().unwrap()), "{shown}");
+    insta::assert_snapshot!(shown.replace(saved, "[N]"));
 }
 
 #[test]
