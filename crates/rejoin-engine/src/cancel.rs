@@ -3,6 +3,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use crate::TurnError;
+
 /// Stops a running turn, from any thread or from a signal handler.
 ///
 /// The first call asks the agent to stop in its own way and then climbs the ladder; the second one
@@ -32,10 +34,14 @@ impl Canceller {
 
 impl CancelWatch {
     /// A linked pair.
-    pub fn pair() -> std::io::Result<(Canceller, CancelWatch)> {
-        let (theirs, ours) = UnixStream::pair()?;
-        theirs.set_nonblocking(true)?;
-        ours.set_nonblocking(true)?;
+    pub fn pair() -> Result<(Canceller, CancelWatch), TurnError> {
+        let pair = || -> std::io::Result<_> {
+            let (theirs, ours) = UnixStream::pair()?;
+            theirs.set_nonblocking(true)?;
+            ours.set_nonblocking(true)?;
+            Ok((theirs, ours))
+        };
+        let (theirs, ours) = pair().map_err(TurnError::system("cannot make a socket pair"))?;
         let theirs = Canceller(Arc::new(theirs));
         Ok((theirs.clone(), CancelWatch { ours, theirs }))
     }

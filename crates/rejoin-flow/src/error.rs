@@ -31,14 +31,6 @@ pub enum FlowError {
     /// The run could not be written down or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The system refused something.
-    #[error("{what}: {cause}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// What it said.
-        cause: std::io::Error,
-    },
     /// The library refused.
     #[error(transparent)]
     Rejoin(#[from] rejoin::Error),
@@ -56,7 +48,7 @@ impl FlowError {
             },
             FlowError::NotFound(_) => 4,
             FlowError::Busy(_) => 6,
-            FlowError::Journal(_) | FlowError::System { .. } => 7,
+            FlowError::Journal(_) => 7,
             FlowError::Rejoin(error) => error.exit_code(),
         }
     }

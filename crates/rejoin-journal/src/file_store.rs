@@ -349,7 +349,8 @@ fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Ar
         let others: Vec<_> = others.chunks(share).map(|share| scope.spawn(move || stand(share))).collect();
         let mut all = stand(mine);
         for other in others {
-            all.extend(other.join().unwrap_or_default());
+            // A list that lacks some would be a silent loss.
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all
     })

@@ -272,8 +272,7 @@ impl<'a> TurnBuilder<'a> {
 
     /// A handle that stops the turn from another thread or a signal handler.
     pub fn canceller(&mut self) -> Result<Canceller, Error> {
-        let (canceller, watch) = CancelWatch::pair()
-            .map_err(|cause| TurnError::System { what: "cannot make a socket pair".into(), cause })?;
+        let (canceller, watch) = CancelWatch::pair()?;
         self.cancel = Some(watch);
         Ok(canceller)
     }

@@ -22,8 +22,7 @@ impl Walk<'_> {
             Ok(command) => command,
             Err(refused) => return Ok(*refused),
         };
-        let (canceller, watch) = CancelWatch::pair()
-            .map_err(|cause| FlowError::System { what: "cannot make a socket pair".into(), cause })?;
+        let (canceller, watch) = CancelWatch::pair().map_err(rejoin::Error::from)?;
         let _registered = halt.register(&canceller);
         let outcome =
             self.rejoin.run_command(&command, &watch, self.commands.as_ref().map(|lease| lease.as_fd()))?;

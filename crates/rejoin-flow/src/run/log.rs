@@ -1,7 +1,8 @@
 //! The file of a run: appended to, never changed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -33,31 +34,20 @@ struct Appended {
 }
 
 impl Log {
-    /// Opens a file, and makes it if it is not there. A last line that was cut is closed.
+    /// Opens a file, and makes it if it is not there.
     pub(crate) fn open(home: &Path, id: RunId) -> Result<Self, JournalError> {
         private::create_dir(&directory(home))?;
         let path = path(home, id);
-        let mut file = private::open(OpenOptions::new().read(true).append(true).create(true), &path)?;
-        let sealed = |file: &mut File| -> std::io::Result<()> {
-            if file.seek(SeekFrom::End(0))? > 0 {
-                file.seek(SeekFrom::End(-1))?;
-                let mut last = [0];
-                file.read_exact(&mut last)?;
-                if last != *b"\n" {
-                    file.write_all(b"\n")?;
-                }
-            }
-            Ok(())
-        };
-        sealed(&mut file).map_err(|cause| io("repair", &path, cause))?;
-        Ok(Self { file: Mutex::new(Appended { file, torn: false }), path })
+        let file = private::open(OpenOptions::new().read(true).append(true).create(true), &path)?;
+        let torn = is_torn(&file).map_err(|cause| io("read the end of", &path, cause))?;
+        Ok(Self { file: Mutex::new(Appended { file, torn }), path })
     }
 
     /// Appends one record and waits for the disk.
     pub(crate) fn write(&self, record: &Record) -> Result<(), JournalError> {
         let line = serde_json::to_string(record).map_err(|cause| JournalError::NotJson { cause })? + "\n";
         let mut appended = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where one line could not be written the next one may be: it is not to be taken for the rest of that one.
+        // The next line is not to be taken for the rest of one that was cut.
         let line = if appended.torn { format!("\n{line}") } else { line };
         appended.torn = true;
         let written = appended.file.write_all(line.as_bytes()).and_then(|()| appended.file.sync_data());
@@ -65,6 +55,16 @@ impl Log {
         appended.torn = false;
         Ok(())
     }
+}
+
+/// Whether a file ends in the middle of a line.
+fn is_torn(file: &File) -> std::io::Result<bool> {
+    let length = file.metadata()?.len();
+    let mut last = *b"\n";
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    Ok(last != *b"\n")
 }
 
 /// Every record of a file that can be read, one after the other: a run may be longer than we want to hold. What
