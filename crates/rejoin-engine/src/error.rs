@@ -14,12 +14,12 @@ pub enum TurnError {
     #[error("{0}")]
     Permission(String),
     /// Somebody else is at it.
-    #[error("{what} is in use{}; wait until it is done (`run` does with --wait), or stop the other one", by(owner.as_ref()))]
+    #[error("{what} is in use{}; wait until it is done (`run` does with --wait), or stop the other one", by(owner.as_deref()))]
     Busy {
         /// What is in use.
         what: String,
         /// By whom, where known.
-        owner: Option<Owner>,
+        owner: Option<Box<Owner>>,
     },
     /// The user gave up before it was our turn.
     #[error("cancelled while waiting for {what}; nothing was done")]
@@ -42,7 +42,7 @@ pub enum TurnError {
 
 fn by(owner: Option<&Owner>) -> String {
     match owner {
-        Some(owner) => format!(" by process {} ({}, since {})", owner.pid, owner.what, owner.started),
+        Some(owner) => format!(" by {owner}"),
         None => String::new(),
     }
 }

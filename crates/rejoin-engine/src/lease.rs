@@ -58,12 +58,7 @@ impl Engine {
         order: &Order,
         cancel: &CancelWatch,
     ) -> Result<Lease, TurnError> {
-        let owner = Owner {
-            pid: std::process::id(),
-            started: now(),
-            command: "rejoin".into(),
-            what: format!("a turn of {}", order.agent.agent()),
-        };
+        let owner = Owner::this_process("rejoin", format!("a turn of {}", order.agent.agent()), now());
         let begun = Instant::now();
         loop {
             let left = order.wait.unwrap_or_default().saturating_sub(begun.elapsed());

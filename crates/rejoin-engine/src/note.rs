@@ -16,12 +16,7 @@ pub struct Hold {
 impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
-        let owner = Owner {
-            pid: std::process::id(),
-            started: now(),
-            command: "rejoin".into(),
-            what: what.to_owned(),
-        };
+        let owner = Owner::this_process("rejoin", what, now());
         match self.locks().acquire(&format!("conversation-{id}"), &owner, None) {
             Ok(lease) => Ok(Hold { _lease: lease }),
             Err(LockError::Busy { owner, .. }) => {

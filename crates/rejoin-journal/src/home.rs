@@ -88,7 +88,7 @@ fn read_id(root: &Path) -> Result<Option<String>, JournalError> {
 
 /// Two processes may come here at once: the lock lets one of them choose.
 fn make_id(root: &Path) -> Result<String, JournalError> {
-    let owner = Owner { pid: std::process::id(), what: "making the home".into(), ..Owner::default() };
+    let owner = Owner::this_process("rejoin", "making the home", "");
     let locks = Locks::new(root.join("locks"));
     let _lease =
         locks.acquire("home", &owner, Some(Duration::from_secs(10))).map_err(|error| match error {

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::ops::Deref;
@@ -6,61 +5,29 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
-use crate::{JournalError, private};
+use crate::{JournalError, Owner, private};
 
 /// Leases on names: one holder each, across processes.
 ///
 /// A lock is a file of its own under `locks/`, held by `flock`, so it belongs to the open file:
 /// a descriptor passed on to another process keeps it, and the system frees it when the last copy
-/// is closed, whatever killed the holder. Lock files stay where they are; an old text in a free
-/// one means nothing.
+/// is closed, whatever killed the holder. Lock files stay where they are; of an old text in a free one
+/// only the marks mean something ([`Lease::left`]).
 #[derive(Clone, Debug)]
 pub struct Locks {
     directory: PathBuf,
-}
-
-/// Who holds a lock, for the one who has to wait.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Owner {
-    /// Its process.
-    pub pid: u32,
-    /// Since when, for display.
-    pub started: String,
-    /// The command it was called by.
-    pub command: String,
-    /// What it is doing.
-    pub what: String,
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {}", self.pid)?;
-        if !self.command.is_empty() {
-            write!(f, " ({})", self.command)?;
-        }
-        if !self.what.is_empty() {
-            write!(f, ", {}", self.what)?;
-        }
-        if !self.started.is_empty() {
-            write!(f, ", since {}", self.started)?;
-        }
-        Ok(())
-    }
 }
 
 /// Why a lock was not got.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody holds it.
-    #[error("{name} is in use by {}; wait for it, or stop it", said(owner.as_ref()))]
+    #[error("{name} is in use by {}; wait for it, or stop it", said(owner.as_deref()))]
     Busy {
         /// The lock.
         name: String,
         /// Who, where known.
-        owner: Option<Owner>,
+        owner: Option<Box<Owner>>,
     },
     /// The name cannot be a file's.
     #[error("{name:?} cannot name a lock: expected 1 to 200 characters of A-Z a-z 0-9 _ - .")]
@@ -83,6 +50,8 @@ fn said(owner: Option<&Owner>) -> String {
 pub struct Lease {
     file: File,
     path: PathBuf,
+    owner: Owner,
+    left: Vec<String>,
 }
 
 impl Lease {
@@ -91,15 +60,45 @@ impl Lease {
         &self.path
     }
 
-    /// Says anew who holds it.
-    pub fn set_owner(&self, owner: &Owner) -> Result<(), JournalError> {
-        let text = serde_json::to_string(owner).map_err(|cause| JournalError::NotJson { cause })? + "\n";
-        let mut file = &self.file;
-        file.rewind()
-            .and_then(|()| file.set_len(0))
-            .and_then(|()| file.write_all(text.as_bytes()))
-            .map_err(JournalError::io("write", &self.path))
+    /// What processes carry in their environment that holders before us started, which were killed:
+    /// nobody has made sure yet that they are gone.
+    pub fn left(&self) -> &[String] {
+        &self.left
     }
+
+    /// They are gone.
+    pub fn nothing_is_left(&mut self) -> Result<(), JournalError> {
+        self.left.clear();
+        self.say()
+    }
+
+    /// Gives the lock back. Without this, should it carry marks, the next holder looks for processes
+    /// that have them.
+    pub fn give_back(mut self) {
+        self.owner = Owner::default();
+        // Should this fail, the next one looks in vain.
+        let _ = if self.left.is_empty() { self.file.set_len(0).is_ok() } else { self.say().is_ok() };
+    }
+
+    /// Says anew who holds it.
+    pub fn set_owner(&mut self, owner: &Owner) -> Result<(), JournalError> {
+        self.owner = owner.clone();
+        self.say()
+    }
+
+    fn say(&self) -> Result<(), JournalError> {
+        let mut owner = self.owner.clone();
+        owner.marks.extend_from_slice(&self.left);
+        write_owner(&self.file, &owner).map_err(JournalError::io("write", &self.path))
+    }
+}
+
+/// Says in a lock file, by any copy of its descriptor, who holds the lock.
+pub fn write_owner(mut file: &File, owner: &Owner) -> io::Result<()> {
+    let text = serde_json::to_string(owner)? + "\n";
+    file.rewind()?;
+    file.set_len(0)?;
+    file.write_all(text.as_bytes())
 }
 
 impl Deref for Lease {
@@ -133,14 +132,16 @@ impl Locks {
             let file = private::open(options.read(true).write(true).create(true).truncate(false), &path)?;
             // A file that was deleted meanwhile locks nothing.
             if succeeds(file.try_lock(), &path)? && is_same(&file, &path) {
-                let lease = Lease { file, path };
-                lease.set_owner(owner)?;
+                let mut left = read_owner(&file).unwrap_or_default().marks;
+                left.truncate(MOST_LEFT);
+                let lease = Lease { file, path, owner: owner.clone(), left };
+                lease.say()?;
                 return Ok(lease);
             }
             let held = !succeeds(file.try_lock_shared(), &path)?;
             let left = if held { patience } else { patience.max(ASKERS) }.saturating_sub(begun.elapsed());
             if left.is_zero() {
-                let owner = if held { read_owner(&file) } else { None };
+                let owner = if held { read_owner(&file).map(Box::new) } else { None };
                 return Err(LockError::Busy { name: name.to_owned(), owner });
             }
             drop(file);
@@ -193,6 +194,9 @@ fn is_same(file: &File, path: &Path) -> bool {
     let identity = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
     matches!((file.metadata(), fs::metadata(path)), (Ok(one), Ok(other)) if identity(&one) == identity(&other))
 }
+
+/// Nobody was killed so often at one lock without anybody looking after it.
+const MOST_LEFT: usize = 64;
 
 /// Longer texts are not ours.
 const LONGEST_OWNER: u64 = 64 << 10;

@@ -97,12 +97,7 @@ impl Rejoin {
 
     /// Keeps names as they are until the lease is dropped.
     pub(crate) fn lock_names(&self) -> Result<Lease, Error> {
-        let owner = Owner {
-            pid: std::process::id(),
-            started: String::new(),
-            command: "rejoin".into(),
-            what: "naming a conversation".into(),
-        };
+        let owner = Owner::this_process("rejoin", "naming a conversation", "");
         self.engine.locks().acquire("names", &owner, Some(Duration::from_secs(30))).map_err(|error| {
             match error {
                 LockError::Busy { owner, .. } => {

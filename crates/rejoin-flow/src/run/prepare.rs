@@ -145,12 +145,7 @@ impl<'a> Prepared<'a> {
 }
 
 fn owner() -> Owner {
-    Owner {
-        pid: std::process::id(),
-        started: now(),
-        command: "rejoin flow".into(),
-        what: "a run of a flow".into(),
-    }
+    Owner::this_process("rejoin flow", "a run of a flow", now())
 }
 
 /// Waits until no command of a killed process runs any more: two of them at once would be in each other's way.

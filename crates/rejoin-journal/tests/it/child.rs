@@ -130,12 +130,7 @@ fn read_only(home: &Path) {
 
 /// Holds a lock until its input is closed.
 fn hold(home: &Path, name: &str) {
-    let owner = Owner {
-        pid: std::process::id(),
-        started: "today".into(),
-        command: "rejoin -c".into(),
-        what: "a turn".into(),
-    };
+    let owner = Owner::this_process("rejoin -c", "a turn", "today");
     let _lease = Locks::new(home.join("locks")).acquire(name, &owner, None).unwrap();
     println!("\nheld");
     std::io::stdin().read_line(&mut String::new()).unwrap();

@@ -17,7 +17,7 @@ fn locks() -> (TempDir, Locks) {
 }
 
 fn owner(what: &str) -> Owner {
-    Owner { pid: 4711, started: "20:15".into(), command: "rejoin -c".into(), what: what.into() }
+    Owner::this_process("rejoin -c", what, "20:15")
 }
 
 #[test]
@@ -26,12 +26,15 @@ fn a_second_one_is_told_who_holds_it() {
     let lease = locks.acquire("turn", &owner("a turn"), None).unwrap();
     let error = locks.acquire("turn", &owner("another"), None).unwrap_err();
     assert!(
-        matches!(&error, LockError::Busy { owner: Some(busy), .. } if *busy == owner("a turn")),
+        matches!(&error, LockError::Busy { owner: Some(busy), .. } if **busy == owner("a turn")),
         "{error}"
     );
     assert_eq!(
         error.to_string(),
-        "turn is in use by process 4711 (rejoin -c), a turn, since 20:15; wait for it, or stop it"
+        format!(
+            "turn is in use by process {} (rejoin -c), a turn, since 20:15; wait for it, or stop it",
+            std::process::id()
+        )
     );
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("a turn")));
     drop(lease);
@@ -112,7 +115,7 @@ fn a_killed_holder_holds_nothing() {
     assert_eq!(held_by.pid, holder.id(), "the shell became the holder");
     assert!(matches!(
         locks.acquire("turn", &owner("b"), None),
-        Err(LockError::Busy { owner: Some(busy), .. }) if busy == held_by
+        Err(LockError::Busy { owner: Some(busy), .. }) if *busy == held_by
     ));
     holder.kill().unwrap();
     holder.wait().unwrap();
@@ -181,8 +184,52 @@ fn a_lock_file_full_of_nonsense_is_busy_without_an_owner_and_free_when_free() {
     assert!(matches!(locks.acquire("turn", &owner("b"), None), Err(LockError::Busy { owner: None, .. })));
     assert_eq!(locks.holder("turn").unwrap(), Some(Owner::default()));
     drop(lease);
-    let lease = locks.acquire("turn", &owner("b"), None).unwrap();
+    let mut lease = locks.acquire("turn", &owner("b"), None).unwrap();
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("b")));
     lease.set_owner(&owner("c")).unwrap();
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("c")));
+}
+
+#[test]
+fn who_comes_after_a_killed_holder_learns_what_it_may_have_left() {
+    let (directory, locks) = locks();
+    let file = directory.path().join("locks/turn.lock");
+    let killed = locks.acquire("turn", &owner("a turn").marked("one"), None).unwrap();
+    let text = fs::read(&file).unwrap();
+    assert_eq!(killed.left(), &[] as &[String]);
+    killed.give_back();
+    assert_eq!(fs::read(&file).unwrap(), b"", "a lock that was given back tells of nobody");
+
+    // As it looks after kill -9: free, and the text is still there.
+    fs::write(&file, text).unwrap();
+    let next = locks.acquire("turn", &owner("naming").marked("two"), None).unwrap();
+    assert_eq!(next.left(), ["one"]);
+    assert_eq!(locks.holder("turn").unwrap().unwrap().marks, ["two", "one"], "should it be killed, too");
+    next.give_back();
+    let mut next = locks.acquire("turn", &owner("a turn"), None).unwrap();
+    assert_eq!(next.left(), ["one"], "nobody has seen to it yet");
+    next.nothing_is_left().unwrap();
+    next.give_back();
+    assert_eq!(locks.acquire("turn", &owner("a turn"), None).unwrap().left(), &[] as &[String]);
+}
+
+#[test]
+fn a_holder_that_is_gone_is_not_named_as_if_it_were_there() {
+    let (directory, locks) = locks();
+    let mut child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
+    let gone = Owner { pid: child.id(), born: rejoin_journal::birth(child.id()), ..owner("a turn") };
+    let lease = locks.acquire("turn", &owner("a turn"), None).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let file = fs::File::options().write(true).open(directory.path().join("locks/turn.lock")).unwrap();
+    rejoin_journal::write_owner(&file, &gone).unwrap();
+    let error = locks.acquire("turn", &owner("another"), None).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!(
+            "turn is in use by what was started by process {} (rejoin -c), a turn, since 20:15, which no longer runs here; wait for it, or stop it",
+            child.id()
+        )
+    );
+    drop(lease);
 }
