@@ -72,6 +72,9 @@ pub enum FailureClass {
     /// The agent is not set up for this: a directory it does not trust, leave it could not get, an
     /// argument it does not know. No session is to blame.
     Setup,
+    /// rejoin's own supervisor of the agent was killed, and the agent with it: the system may have run out
+    /// of memory. No session is to blame.
+    Supervisor,
     /// An older or newer agent said something we have no word for.
     #[serde(other)]
     Other,
@@ -99,12 +102,13 @@ impl FailureClass {
             Self::NoResult => "the agent ended without a result",
             Self::Launch => "the agent could not be started",
             Self::Setup => "the agent is not set up for this",
+            Self::Supervisor => "the agent's supervisor was killed",
             Self::Other => "the agent failed",
         }
     }
 
     /// Two equal ones in a row on one session retire it. Failures of the world around it
-    /// (login, quota, rate limit, server, network, busy, set-up) never count.
+    /// (login, quota, rate limit, server, network, busy, set-up, supervisor) never count.
     pub const fn lasting(self) -> bool {
         matches!(self, Self::InvalidRequest | Self::NoResult | Self::Launch | Self::Other)
     }

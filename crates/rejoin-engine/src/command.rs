@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rejoin_journal::Lease;
 use rustix::event::PollFlags;
+use uuid::Uuid;
 
 use crate::cancel::CancelWatch;
 use crate::poll::{Source, read_some, wait_for};
-use crate::supervisor::{Command, LaunchSpec, Report, Supervised};
+use crate::supervisor::{Command, LaunchSpec, Left, Report, Supervised};
 use crate::{Engine, Limits, TurnError};
 
 /// A command for `sh -c`.
@@ -101,29 +103,37 @@ struct Running {
     ended: Option<(Instant, CommandEnd)>,
     /// Why it is being stopped, since when the last request waits, and how many there were.
     stopping: Option<(CommandEnd, Instant, usize)>,
+    /// Its supervisor was killed, and this is what was left of it.
+    lost: Option<Left>,
 }
 
 impl Engine {
     /// Runs a shell command to its end. Background processes it left live on after a good end only. Where we are
-    /// killed, `lock` stays locked until the last of its processes is gone.
+    /// killed, `lock` stays locked until the last of its processes is gone, and whoever takes it next finds out what is left of them.
     pub fn run_command(
         &self,
         command: &ShellCommand,
         cancel: &CancelWatch,
-        lock: Option<BorrowedFd<'_>>,
+        lock: Option<&Lease>,
     ) -> Result<CommandOutcome, TurnError> {
+        let mark = Uuid::new_v4().to_string();
+        lock.map(|lease| lease.add_mark(&mark)).transpose()?;
         let launch = LaunchSpec {
             argv: vec!["sh".into(), "-c".into(), command.command.clone().into()],
             env: command.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             remove_env: Vec::new(),
             dir: &command.dir,
-            locks: lock.into_iter().collect(),
+            locks: lock.into_iter().map(|lease| lease.as_fd()).collect(),
+            mark: mark.clone(),
         };
         let mut child = Supervised::start(&self.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the command"))?;
         child.stdin = None;
-        let running = Running { child, reports: Vec::new(), ended: None, stopping: None };
-        running.watch(command, cancel).map_err(TurnError::system("cannot watch the command"))
+        let running = Running { child, reports: Vec::new(), ended: None, stopping: None, lost: None };
+        let outcome =
+            running.watch(command, cancel).map_err(TurnError::system("cannot watch the command"))?;
+        lock.map(|lease| lease.remove_mark(&mark)).transpose()?;
+        Ok(outcome)
     }
 }
 
@@ -187,8 +197,12 @@ impl Running {
         };
         self.child.tell(if end == CommandEnd::Exited(0) { Command::Leave } else { Command::Kill });
         self.child.last_reports();
-        self.child.wait();
-        Ok(CommandOutcome { end, stdout: stdout.text(), stderr: stderr.text() })
+        let mut complaints = stderr.text();
+        if let Some(left) = self.lost.take().or_else(|| self.child.wait()) {
+            let words = "the supervisor of the command was killed, and the command with it";
+            complaints = format!("{complaints}\nrejoin: {words}; {left}\n");
+        }
+        Ok(CommandOutcome { end, stdout: stdout.text(), stderr: complaints })
     }
 
     fn watch_the_clock(&mut self, started: Instant, timeout: Option<Duration>) {
@@ -240,6 +254,7 @@ impl Running {
         let mut buffer = [0; 4096];
         match (&self.child.control).read(&mut buffer) {
             Ok(0) => {
+                self.lost = self.child.wait();
                 self.ended.get_or_insert((Instant::now(), CommandEnd::Killed(None)));
                 return false;
             }

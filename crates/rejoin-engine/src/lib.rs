@@ -45,6 +45,7 @@ pub use command::{CommandEnd, CommandOutcome, ShellCommand};
 pub use engine::Engine;
 pub use error::TurnError;
 pub use git::project_of;
+pub use lease::{Unusable, end_left};
 pub use limits::Limits;
 pub use note::Hold;
 pub use order::{AgentSetup, Base, Order, Target};

@@ -5,6 +5,7 @@ use std::path::Path;
 use rejoin_core::{ConversationId, ConversationInfo, System};
 use rejoin_journal::{Lease, Loaded, LockError, Owner, load};
 
+use crate::lease::end_left;
 use crate::scribe::{Letterhead, now};
 use crate::{Engine, TurnError, git};
 
@@ -17,11 +18,13 @@ impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
         let owner = Owner::this_process("rejoin", what, now());
+        let busy = |owner| TurnError::Busy { what: format!("conversation {}", id.short()), owner };
         match self.locks().acquire(&format!("conversation-{id}"), &owner, None) {
-            Ok(lease) => Ok(Hold { _lease: lease }),
-            Err(LockError::Busy { owner, .. }) => {
-                Err(TurnError::Busy { what: format!("conversation {}", id.short()), owner })
+            Ok(mut lease) => {
+                end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
+                Ok(Hold { _lease: lease })
             }
+            Err(LockError::Busy { owner, .. }) => Err(busy(owner)),
             Err(LockError::Journal(error)) => Err(error.into()),
             Err(error @ LockError::Name { .. }) => Err(TurnError::Usage(error.to_string())),
         }

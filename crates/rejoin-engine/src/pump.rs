@@ -18,7 +18,7 @@ use crate::harvest::{Verdict, Yield};
 use crate::ladder::Rung;
 use crate::lines::Lines;
 use crate::poll::{Source, read_some, wait_for};
-use crate::supervisor::{Command, Report, Supervised};
+use crate::supervisor::{Command, Report, Supervised, list_processes};
 
 const STDERR_LINE: usize = 64 << 10;
 const STDERR_TAIL: usize = 8 << 10;
@@ -67,6 +67,8 @@ pub(crate) struct Pump<'a> {
     pub(crate) exited: Option<(Instant, Option<i32>, Option<i32>)>,
     /// When the turn ended.
     pub(crate) over: Option<Instant>,
+    /// The supervisor was killed: in what words that is told.
+    lost: Option<String>,
     /// After that the agent began to shorten its memory, for which it asks its model.
     pub(crate) compacting: bool,
 }
@@ -103,6 +105,7 @@ pub(crate) fn pump(
         alive: Instant::now(),
         exited: None,
         over: None,
+        lost: None,
         compacting: false,
     };
     pump.driver.start(&mut pump.steps);
@@ -204,8 +207,7 @@ impl Pump<'_> {
         let mut buffer = [0; 4096];
         match (&self.child.control).read(&mut buffer) {
             Ok(0) => {
-                // The supervisor is gone; without its word the agent is, too.
-                self.exited.get_or_insert((Instant::now(), None, None));
+                self.on_supervisor_gone();
                 return false;
             }
             Ok(count) => self.reports.extend_from_slice(&buffer[..count]),
@@ -227,6 +229,17 @@ impl Pump<'_> {
             }
         }
         true
+    }
+
+    /// Without its word the agent is gone, too; if it was killed, so is all that it supervised by now.
+    fn on_supervisor_gone(&mut self) {
+        self.exited.get_or_insert((Instant::now(), None, None));
+        if let Some(left) = self.child.wait() {
+            let words = format!("the supervisor of the agent was killed, and the agent with it; {left}");
+            self.got.warnings.push(words.clone());
+            self.desk.emit(Event::Warning { code: "supervisor".into(), text: words.clone() });
+            self.lost = Some(words);
+        }
     }
 
     fn write_input(&mut self) {
@@ -392,6 +405,9 @@ impl Pump<'_> {
     }
 
     fn finish(mut self) -> (Verdict, Yield) {
+        if let (None, Some(words)) = (&self.verdict, self.lost.take()) {
+            self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Supervisor, words)));
+        }
         if self.verdict.is_none() {
             let (code, signal) = self.exited.map_or((None, None), |(_, code, signal)| (code, signal));
             let stderr = std::mem::take(&mut self.stderr_tail);
@@ -414,7 +430,7 @@ impl Pump<'_> {
         } else {
             self.child.tell(Command::Kill);
         }
-        self.child.wait();
+        self.on_supervisor_gone();
         self.desk.flush();
         (verdict, self.got)
     }
@@ -426,10 +442,7 @@ impl Pump<'_> {
             if let Report::Left { processes } = report
                 && !processes.is_empty()
             {
-                let names: Vec<String> =
-                    processes.iter().take(5).map(|(pid, name)| format!("{name} ({pid})")).collect();
-                let more = if processes.len() > 5 { " and more" } else { "" };
-                let text = format!("still running in the background: {}{more}", names.join(", "));
+                let text = format!("still running in the background: {}", list_processes(&processes));
                 self.got.warnings.push(text.clone());
                 self.desk.emit(Event::Warning { code: "background".into(), text });
             }

@@ -16,6 +16,7 @@ use crate::attach::write_copies;
 use crate::cancel::CancelWatch;
 use crate::desk::Desk;
 use crate::harvest::{Verdict, Yield};
+use crate::lease::Leases;
 use crate::probe::Ask;
 use crate::pump::{Surroundings, pump};
 use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
@@ -45,18 +46,19 @@ impl Engine {
         let can_ask = watcher.on_question.is_some();
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
-        let mut leases = self.lease_conversation(order, &watcher.cancel)?;
-        let scene = Scene::read(self, order)?;
+        let mut leases = Leases::new(self, order, &watcher.cancel);
+        leases.conversation()?;
+        let mut scene = Scene::read(self, order)?;
         let plan = scene.plan(self, order);
         let used_elsewhere = match &plan {
             Plan::Resume { pin, .. } if Scene::was_used_elsewhere(order, pin) => Some((**pin).clone()),
             _ => None,
         };
         let ready = Ready::make(self, order, &scene, plan.clone(), can_ask)?;
-        leases.extend(self.lease_session(order, ready.composed.session(), &watcher.cancel)?);
-        if scene.is_new && order.wish != Wish::Ephemeral {
-            leases.extend(self.lease_new(order, &scene, &watcher.cancel)?);
-        }
+        leases.session(ready.composed.session())?;
+        leases.new_conversation(&scene)?;
+        let (leases, notices) = leases.taken();
+        scene.warnings.extend(notices);
 
         // From here on the turn exists.
         let mut turn = Turn {
@@ -93,6 +95,12 @@ impl Engine {
                 Err(TurnError::System { what: "the turn was lost, this is a bug in rejoin".into(), cause })
             })
         });
+        // Without that, whoever comes next looks for processes of this turn.
+        let clean =
+            |outcome: &Outcome| !matches!(outcome, Outcome::Failed { class: FailureClass::Supervisor, .. });
+        if result.as_ref().is_ok_and(|(.., receipt)| clean(&receipt.outcome)) {
+            turn.leases.into_iter().for_each(Lease::give_back);
+        }
         result.map(|(text, session, receipt)| TurnOutcome { text, session, receipt, diagnostics })
     }
 }
@@ -304,6 +312,7 @@ impl Turn<'_> {
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             dir: &scene.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
+            mark: self.id.to_string(),
         };
         scratch::sweep(&self.engine.own_dir(order.agent));
         let _scratch = ready.launch.scratch.clone().map(Scratch::make).transpose()?;

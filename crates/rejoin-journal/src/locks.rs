@@ -3,6 +3,7 @@ use std::io::{self, Read, Seek, Write};
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::{JournalError, Owner, private};
@@ -50,7 +51,7 @@ fn said(owner: Option<&Owner>) -> String {
 pub struct Lease {
     file: File,
     path: PathBuf,
-    owner: Owner,
+    owner: Mutex<Owner>,
     left: Vec<String>,
 }
 
@@ -58,6 +59,18 @@ impl Lease {
     /// The lock file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// From now on processes are started under this lease that carry `mark` in their environment.
+    pub fn add_mark(&self, mark: &str) -> Result<(), JournalError> {
+        self.owner().marks.push(mark.to_owned());
+        self.say()
+    }
+
+    /// They are gone, or may live on.
+    pub fn remove_mark(&self, mark: &str) -> Result<(), JournalError> {
+        self.owner().marks.retain(|known| known != mark);
+        self.say()
     }
 
     /// What processes carry in their environment that holders before us started, which were killed:
@@ -74,21 +87,27 @@ impl Lease {
 
     /// Gives the lock back. Without this, should it carry marks, the next holder looks for processes
     /// that have them.
-    pub fn give_back(mut self) {
-        self.owner = Owner::default();
+    pub fn give_back(self) {
+        *self.owner() = Owner::default();
         // Should this fail, the next one looks in vain.
         let _ = if self.left.is_empty() { self.file.set_len(0).is_ok() } else { self.say().is_ok() };
     }
 
     /// Says anew who holds it.
-    pub fn set_owner(&mut self, owner: &Owner) -> Result<(), JournalError> {
-        self.owner = owner.clone();
+    pub fn set_owner(&self, owner: &Owner) -> Result<(), JournalError> {
+        *self.owner() = owner.clone();
         self.say()
     }
 
+    fn owner(&self) -> MutexGuard<'_, Owner> {
+        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn say(&self) -> Result<(), JournalError> {
-        let mut owner = self.owner.clone();
+        let said = self.owner();
+        let mut owner = said.clone();
         owner.marks.extend_from_slice(&self.left);
+        // One at a time: the lock on what is said is kept until it is written.
         write_owner(&self.file, &owner).map_err(JournalError::io("write", &self.path))
     }
 }
@@ -134,7 +153,7 @@ impl Locks {
             if succeeds(file.try_lock(), &path)? && is_same(&file, &path) {
                 let mut left = read_owner(&file).unwrap_or_default().marks;
                 left.truncate(MOST_LEFT);
-                let lease = Lease { file, path, owner: owner.clone(), left };
+                let lease = Lease { file, path, owner: Mutex::new(owner.clone()), left };
                 lease.say()?;
                 return Ok(lease);
             }

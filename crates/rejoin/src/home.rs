@@ -1,9 +1,9 @@
-use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
 use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
 use rejoin_index::{Index, Progress};
+use rejoin_journal::Lease;
 
 use crate::config::Resume;
 use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnId};
@@ -78,7 +78,7 @@ impl Rejoin {
         &self,
         command: &ShellCommand,
         cancel: &CancelWatch,
-        lock: Option<BorrowedFd<'_>>,
+        lock: Option<&Lease>,
     ) -> Result<CommandOutcome, Error> {
         Ok(self.engine.run_command(command, cancel, lock)?)
     }

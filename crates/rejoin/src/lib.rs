@@ -64,7 +64,7 @@ pub use rejoin_core::{
 pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
     CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, SUPERVISE,
-    ShellCommand, TurnOutcome, Why, supervisor_main,
+    ShellCommand, TurnOutcome, Why, end_left, supervisor_main,
 };
 pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
 pub use search::{Found, SearchFilter};

@@ -379,9 +379,9 @@ fn a_poisoned_session_is_given_up_at_once_and_a_stubborn_one_after_two_failures(
 
 #[test]
 fn bad_weather_never_ends_a_session() {
-    use FailureClass::{Busy, Login, Network, Quota, RateLimit, Server, Setup, StepLimit};
+    use FailureClass::{Busy, Login, Network, Quota, RateLimit, Server, Setup, StepLimit, Supervisor};
     let mut world = two_turns();
-    for class in [Login, Quota, RateLimit, Server, Network, Busy, Setup, StepLimit] {
+    for class in [Login, Quota, RateLimit, Server, Network, Busy, Setup, StepLimit, Supervisor] {
         world.failed(&CLAUDE, "weather", class);
         world.failed(&CLAUDE, "weather", class);
     }

@@ -4,16 +4,18 @@
 //! orphan below it, holds the conversation's locks until the last one is gone, and ends them all
 //! when rejoin's end of the socket closes, also after `kill -9`.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rejoin_journal::Owner;
+use rustix::process::{Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use super::descendants::{descendants, has_children, reap, signal_group, signal_one};
+use super::processes::{descendants, has_children, reap, signal_group, signal_one, to_pid};
 use super::protocol::{Command, Report};
 use super::{handshake, spawn};
 
@@ -44,32 +46,80 @@ pub(super) enum Reach {
 enum Happening {
     Told(Command),
     RejoinGone,
-    AgentEnded(std::io::Result<std::process::ExitStatus>),
+    /// It was not waited for yet: until then nobody else gets its number.
+    AgentEnded {
+        code: Option<i32>,
+        signal: Option<i32>,
+    },
 }
 
 /// Runs one agent to its end.
 pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()> {
     let (spec, stdio, locks) = handshake::receive(&socket)?;
+    let locks = Held { locks: locks.into_iter().map(OwnedFd::into).collect(), mark: spec.mark.clone() };
     let mut reports = socket.try_clone()?;
-    let mut child = match spawn::spawn(spec, stdio, reach == Reach::Everything) {
+    let child = match spawn::spawn(spec, stdio, reach == Reach::Everything) {
         Ok(child) => child,
         Err(error) => {
             return send(&mut reports, &Report::Failed { text: error.to_string() });
         }
     };
-    let mut below = Below { agent: child.id(), reach, ended: false };
-    let _ = send(&mut reports, &Report::Started { pid: child.id() });
+    let pid = child.id();
+    let mut below = Below { agent: child, reach, ended: false, reaped: false };
+    let _ = send(&mut reports, &Report::Started { pid });
 
     let (sender, happenings) = channel();
     listen(socket, sender.clone());
     std::thread::spawn(move || {
-        let _ = sender.send(Happening::AgentEnded(child.wait()));
+        let _ = sender.send(await_end(pid));
     });
-    let outcome = watch(&mut below, &mut reports, &happenings);
+    let outcome = watch(&mut below, &locks, &mut reports, &happenings);
+    below.reap();
     drop(locks);
     // In a thread of somebody's program the end of this function closes nothing: the listener has a copy.
     let _ = reports.shutdown(std::net::Shutdown::Both);
     outcome
+}
+
+/// Waits for the agent's end without taking its number away.
+fn await_end(pid: u32) -> Happening {
+    let (mut code, mut signal) = (None, None);
+    if let Some(pid) = to_pid(pid) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = loop {
+            match waitid(WaitId::Pid(pid), options) {
+                Err(rustix::io::Errno::INTR) => {}
+                status => break status.ok().flatten(),
+            }
+        };
+        code = status.as_ref().and_then(WaitIdStatus::exit_status);
+        signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
+    }
+    Happening::AgentEnded { code, signal }
+}
+
+/// The locks that are held until the last process is gone.
+struct Held {
+    locks: Vec<File>,
+    mark: String,
+}
+
+impl Held {
+    /// rejoin is gone: whoever asks is told who holds them now.
+    fn take_over(&self) {
+        let what = "ending what a rejoin that was killed left running";
+        let owner = Owner::this_process("rejoin", what, crate::scribe::now()).marked(&self.mark);
+        for lock in &self.locks {
+            let _ = rejoin_journal::write_owner(lock, &owner);
+        }
+    }
+
+    /// Nothing is left to be looked for.
+    fn give_back(&self) {
+        for lock in &self.locks {
+            let _ = lock.set_len(0);
+        }
+    }
 }
 
 fn listen(socket: UnixStream, sender: Sender<Happening>) {
@@ -88,16 +138,14 @@ fn listen(socket: UnixStream, sender: Sender<Happening>) {
 
 fn watch(
     below: &mut Below,
+    locks: &Held,
     reports: &mut UnixStream,
     happenings: &Receiver<Happening>,
 ) -> std::io::Result<()> {
     loop {
         match happenings.recv() {
-            Ok(Happening::AgentEnded(status)) => {
+            Ok(Happening::AgentEnded { code, signal }) => {
                 below.ended = true;
-                let status = status.ok();
-                let code = status.and_then(|status| status.code());
-                let signal = status.and_then(|status| status.signal());
                 let _ = send(reports, &Report::Exited { code, signal });
             }
             Ok(Happening::Told(Command::Interrupt)) => below.interrupt(),
@@ -110,7 +158,10 @@ fn watch(
                 return send(reports, &Report::Left { processes: below.alive() });
             }
             Ok(Happening::RejoinGone) | Err(_) => {
-                below.end(happenings, GRACE_WITHOUT_REJOIN);
+                locks.take_over();
+                if below.end(happenings, GRACE_WITHOUT_REJOIN) {
+                    locks.give_back();
+                }
                 return Ok(());
             }
         }
@@ -119,54 +170,68 @@ fn watch(
 
 /// The agent and all that it started.
 struct Below {
-    agent: u32,
+    agent: Child,
     reach: Reach,
-    /// The agent was waited for: its process id may belong to somebody else by now.
+    /// The agent ended.
     ended: bool,
+    /// It was waited for, too: its number, which is that of its process group, may be somebody else's by now.
+    reaped: bool,
 }
 
 impl Below {
     fn interrupt(&self) {
-        if !self.ended {
-            signal_group(self.agent, Signal::INT);
-        }
+        self.signal_group(Signal::INT);
     }
 
     fn signal(&self, signal: Signal) {
-        if !self.ended {
-            signal_group(self.agent, signal);
-        }
+        self.signal_group(signal);
         if self.reach == Reach::Everything {
-            for (pid, _) in descendants() {
-                signal_one(pid, signal);
+            for process in descendants() {
+                signal_one(process.pid, signal);
             }
         }
     }
 
-    fn alive(&self) -> Vec<(u32, String)> {
+    fn signal_group(&self, signal: Signal) {
+        if !self.reaped {
+            signal_group(self.agent.id(), signal);
+        }
+    }
+
+    /// Takes note of what ended, the agent included: nothing is signalled by its number from now on.
+    fn reap(&mut self) {
+        if self.ended {
+            let _ = self.agent.wait();
+            self.reaped = true;
+            if self.reach == Reach::Everything {
+                reap();
+            }
+        }
+    }
+
+    fn alive(&mut self) -> Vec<(u32, String)> {
         if self.reach == Reach::Group {
             return Vec::new();
         }
-        if self.ended {
-            reap();
-        }
-        if has_children() { descendants() } else { Vec::new() }
+        self.reap();
+        let alive = if has_children() { descendants() } else { Vec::new() };
+        alive.into_iter().map(|process| (process.pid, process.name)).collect()
     }
 
-    /// TERM, a grace period while exits are awaited, then KILL until nothing is left.
-    fn end(&mut self, happenings: &Receiver<Happening>, grace: Duration) {
+    /// TERM, a grace period while exits are awaited, then KILL until nothing is left. Whether nothing is.
+    fn end(&mut self, happenings: &Receiver<Happening>, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         let mut signal = if grace.is_zero() { Signal::KILL } else { Signal::TERM };
         // A process stuck in a system call cannot be killed and must not keep us here for ever.
         for round in 0..500 {
-            if self.ended && self.alive().is_empty() {
-                return;
-            }
             if round == 0 || signal == Signal::KILL {
                 self.signal(signal);
             }
+            if self.ended && self.alive().is_empty() {
+                return true;
+            }
             match happenings.recv_timeout(Duration::from_millis(10)) {
-                Ok(Happening::AgentEnded(_)) => self.ended = true,
+                Ok(Happening::AgentEnded { .. }) => self.ended = true,
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(10)),
                 _ => {}
             }
@@ -174,6 +239,7 @@ impl Below {
                 signal = Signal::KILL;
             }
         }
+        false
     }
 }
 

@@ -1,12 +1,14 @@
 //! Children die with us, and nobody else's do.
 
-mod descendants;
 mod handshake;
+mod left;
 mod main;
+mod processes;
 mod protocol;
 mod spawn;
 mod supervised;
 
+pub(crate) use left::{Left, end as end_left, list as list_processes};
 pub use main::supervisor_main;
 pub(crate) use protocol::{Command, Report};
 pub use supervised::{Helper, SUPERVISE};

@@ -14,6 +14,8 @@ pub(crate) struct Spec {
     pub(crate) remove_env: Vec<String>,
     /// Where to run.
     pub(crate) dir: Bytes,
+    /// What the agent's processes carry in their environment.
+    pub(crate) mark: String,
 }
 
 /// A text of the operating system, which need not be UTF-8.

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use super::processes::{MARK, marked};
 use super::protocol::Spec;
 
 /// Starts the agent in a process group of its own. With `die_with_us` the kernel ends it when the
@@ -27,6 +28,7 @@ pub(super) fn spawn(spec: Spec, stdio: [OwnedFd; 3], die_with_us: bool) -> std::
     for (name, value) in spec.env {
         command.env(name, std::ffi::OsString::from_vec(value));
     }
+    command.env(MARK, marked(&spec.mark));
     if die_with_us {
         bind_life(&mut command);
     }
@@ -36,11 +38,13 @@ pub(super) fn spawn(spec: Spec, stdio: [OwnedFd; 3], die_with_us: bool) -> std::
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "pre_exec is the only way to reach the child between fork and exec")]
 fn bind_life(command: &mut Command) {
-    let bind = || {
+    let us = rustix::process::getpid();
+    let bind = move || {
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-        Ok(())
+        // Killed before that call, the supervisor would not be missed.
+        if rustix::process::getppid() == Some(us) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
     };
-    // SAFETY: between fork and exec the closure makes one system call and touches no memory.
+    // SAFETY: between fork and exec the closure makes two system calls and touches no memory.
     unsafe {
         command.pre_exec(bind);
     }

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use super::handshake;
+use super::left::{self, Left};
 use super::main::{Reach, supervise};
+use super::processes::to_pid;
 use super::protocol::{Command, Report, Spec};
 
 /// Who supervises the agents.
@@ -31,6 +33,8 @@ pub(crate) struct LaunchSpec<'a> {
     pub(crate) remove_env: Vec<String>,
     pub(crate) dir: &'a Path,
     pub(crate) locks: Vec<BorrowedFd<'a>>,
+    /// What its processes carry in their environment.
+    pub(crate) mark: String,
 }
 
 /// A running agent below its supervisor.
@@ -41,6 +45,7 @@ pub(crate) struct Supervised {
     /// Reports come from here; when it is closed, everything below ends.
     pub(crate) control: UnixStream,
     process: Option<Child>,
+    mark: String,
 }
 
 /// The hidden subcommand of the helper executable.
@@ -50,12 +55,10 @@ impl Supervised {
     /// Starts the supervisor and tells it what to run. Whether the agent itself could be started
     /// comes as the first report.
     pub(crate) fn start(helper: &Helper, launch: LaunchSpec<'_>) -> std::io::Result<Self> {
-        let (stdin_read, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (stderr, stderr_write) = pipe_with(PipeFlags::CLOEXEC)?;
-        // Fewer, larger reads for agents that print a lot; a refusal costs nothing but speed.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
+        // Of the size the system gives: larger ones use up what a user may have of them.
+        let (stdin_read, stdin) = std::io::pipe()?;
+        let (stdout, stdout_write) = std::io::pipe()?;
+        let (stderr, stderr_write) = std::io::pipe()?;
         let (control, theirs) = UnixStream::pair()?;
         let process = match helper {
             Helper::Executable(path) => Some(
@@ -76,11 +79,20 @@ impl Supervised {
             env: launch.env.into_iter().map(|(name, value)| (name, value.into_vec())).collect(),
             remove_env: launch.remove_env,
             dir: launch.dir.as_os_str().to_owned().into_vec(),
+            mark: launch.mark.clone(),
+        };
+        let supervised = Self {
+            stdin: Some(stdin.into()),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            control,
+            process,
+            mark: launch.mark,
         };
         let mut descriptors = vec![stdin_read.as_fd(), stdout_write.as_fd(), stderr_write.as_fd()];
         descriptors.extend(launch.locks);
-        handshake::send(&control, &spec, &descriptors)?;
-        Ok(Self { stdin: Some(stdin), stdout, stderr, control, process })
+        handshake::send(&supervised.control, &spec, &descriptors)?;
+        Ok(supervised)
     }
 
     /// Tells the supervisor something. It may be gone already; then its streams tell.
@@ -102,10 +114,39 @@ impl Supervised {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Waits until the supervisor itself is gone.
-    pub(crate) fn wait(&mut self) {
-        if let Some(process) = &mut self.process {
-            let _ = process.wait();
+    /// Waits until the supervisor itself is gone. If it was killed, what it can no longer end is ended
+    /// here, and told, once.
+    pub(crate) fn wait(&mut self) -> Option<Left> {
+        let mut process = self.process.take()?;
+        let was_killed = !ended_well(process.id());
+        // Before it is waited for: until then its number, which is that of its session, is nobody else's.
+        let left = was_killed.then(|| left::end(Some(process.id()), std::slice::from_ref(&self.mark)));
+        let _ = process.wait();
+        left
+    }
+}
+
+impl Drop for Supervised {
+    /// On any way out that did not wait: nothing of it lives on, and no zombie stays.
+    fn drop(&mut self) {
+        if self.process.is_some() {
+            self.tell(Command::Kill);
+            let _ = self.control.shutdown(std::net::Shutdown::Write);
+            self.wait();
+        }
+    }
+}
+
+/// Waits for the supervisor's end without taking its number away: whether it ended as it should.
+fn ended_well(pid: u32) -> bool {
+    let Some(pid) = to_pid(pid) else { return true };
+    loop {
+        match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Err(rustix::io::Errno::INTR) => {}
+            status => {
+                let status = status.ok().flatten();
+                return status.is_none_or(|status| WaitIdStatus::exit_status(&status) == Some(0));
+            }
         }
     }
 }

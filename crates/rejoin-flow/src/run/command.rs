@@ -1,7 +1,5 @@
 //! A step that is a shell command.
 
-use std::os::fd::AsFd;
-
 use rejoin::{CancelWatch, CommandEnd, CommandOutcome, ShellCommand};
 
 use super::output;
@@ -24,8 +22,7 @@ impl Walk<'_> {
         };
         let (canceller, watch) = CancelWatch::pair().map_err(rejoin::Error::from)?;
         let _registered = halt.register(&canceller);
-        let outcome =
-            self.rejoin.run_command(&command, &watch, self.commands.as_ref().map(|lease| lease.as_fd()))?;
+        let outcome = self.rejoin.run_command(&command, &watch, self.commands.as_ref())?;
         Ok(judged(task, step, &outcome))
     }
 

@@ -161,13 +161,17 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
         return Ok(None);
     }
     let name = format!("{}-commands", lock_name(id));
+    let busy = || {
+        let id = &id.simple().to_string()[..8];
+        FlowError::Busy(format!("a command that run {id} was killed in does not end; end it, then resume"))
+    };
     match locks(rejoin.home()).acquire(&name, &owner(), Some(COMMANDS_PATIENCE)) {
-        Ok(lease) => Ok(Some(lease)),
-        Err(LockError::Busy { .. }) => {
-            let id = &id.simple().to_string()[..8];
-            let words = format!("a command that run {id} was killed in does not end; end it, then resume");
-            Err(FlowError::Busy(words))
+        Ok(mut lease) => {
+            // Killed together with their supervisor, nobody has ended them yet.
+            rejoin::end_left(&mut lease).map_err(|_| busy())?;
+            Ok(Some(lease))
         }
+        Err(LockError::Busy { .. }) => Err(busy()),
         Err(error) => Err(error.into()),
     }
 }

@@ -184,7 +184,7 @@ fn a_lock_file_full_of_nonsense_is_busy_without_an_owner_and_free_when_free() {
     assert!(matches!(locks.acquire("turn", &owner("b"), None), Err(LockError::Busy { owner: None, .. })));
     assert_eq!(locks.holder("turn").unwrap(), Some(Owner::default()));
     drop(lease);
-    let mut lease = locks.acquire("turn", &owner("b"), None).unwrap();
+    let lease = locks.acquire("turn", &owner("b"), None).unwrap();
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("b")));
     lease.set_owner(&owner("c")).unwrap();
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("c")));
@@ -209,6 +209,10 @@ fn who_comes_after_a_killed_holder_learns_what_it_may_have_left() {
     let mut next = locks.acquire("turn", &owner("a turn"), None).unwrap();
     assert_eq!(next.left(), ["one"], "nobody has seen to it yet");
     next.nothing_is_left().unwrap();
+    next.add_mark("three").unwrap();
+    next.add_mark("four").unwrap();
+    next.remove_mark("three").unwrap();
+    assert_eq!(locks.holder("turn").unwrap().unwrap().marks, ["four"]);
     next.give_back();
     assert_eq!(locks.acquire("turn", &owner("a turn"), None).unwrap().left(), &[] as &[String]);
 }

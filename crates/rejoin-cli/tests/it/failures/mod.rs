@@ -9,5 +9,6 @@ mod killed;
 mod launch;
 mod questions;
 mod streams;
+mod supervisor;
 mod torn;
 mod watcher;

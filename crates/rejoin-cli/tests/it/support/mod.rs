@@ -15,7 +15,7 @@ pub(crate) use call::Call;
 pub(crate) use claude::fake_claude;
 pub(crate) use live::Live;
 pub(crate) use opencode::old_opencode;
-pub(crate) use processes::{interrupt, kill};
+pub(crate) use processes::{Process, interrupt, kill, signal};
 pub(crate) use said::Said;
 pub(crate) use screen::Screen;
 

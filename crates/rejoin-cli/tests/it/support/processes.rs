@@ -26,7 +26,7 @@ pub(super) fn of(root: &Path) -> Vec<Process> {
     .collect()
 }
 
-pub(super) fn signal(pid: u32, signal: Signal) {
+pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = kill_process(pid, signal);
 }
