@@ -9,9 +9,16 @@ use std::io::Read;
 use rejoin_core::{Conversation, ConversationId, MessageId};
 use uuid::Uuid;
 
-use crate::Store;
+use crate::{Checksum, Store};
 
-const MAGIC: &[u8; 16] = b"rejoin-fold-002\n";
+/// Raised whenever the file, or what is folded from a journal, changes.
+const FORMAT: u64 = 3;
+
+/// What a fold begins with. A reader believes only what the same version folded: another one may
+/// pass over records and fields that this one knows.
+fn beginning(id: ConversationId) -> Vec<u8> {
+    format!("rejoin-fold {FORMAT} {} {id}\n", env!("CARGO_PKG_VERSION")).into_bytes()
+}
 
 /// A journal folded up to some place.
 #[derive(Clone, Debug)]
@@ -27,7 +34,7 @@ pub(crate) struct Fold {
 impl Fold {
     /// The kept fold of a journal, if it is still true.
     pub(crate) fn recall(store: &dyn Store, id: ConversationId) -> Option<Fold> {
-        let fold = Self::read(&store.recall(id)?)?;
+        let fold = Self::read(id, &store.recall(id)?)?;
         let (place, uuid) = fold.last;
         let mut same = false;
         let fetched = store.fetch(id, &[place], &mut |_, raw| {
@@ -36,10 +43,15 @@ impl Fold {
         (fetched.is_ok() && same).then_some(fold)
     }
 
-    pub(crate) fn write(&self) -> Option<Vec<u8>> {
+    /// As it is kept; `None` if it is not to be.
+    pub(crate) fn write(&self, id: ConversationId) -> Option<Vec<u8>> {
+        // A build of the same version that knows these records must see them.
+        if self.conversation.unknown > 0 {
+            return None;
+        }
         let tree = &self.conversation.tree;
-        let mut out = Vec::with_capacity(64 + tree.messages().len() * 32);
-        out.extend_from_slice(MAGIC);
+        let mut out = beginning(id);
+        out.reserve(64 + tree.messages().len() * 40);
         out.extend_from_slice(&self.end.to_le_bytes());
         out.extend_from_slice(&self.last.0.to_le_bytes());
         out.extend_from_slice(self.last.1.uuid().as_bytes());
@@ -58,27 +70,31 @@ impl Fold {
             out.extend_from_slice(message.uuid().as_bytes());
             out.extend_from_slice(&(at as u64).to_le_bytes());
         }
+        out.extend_from_slice(&Checksum::of(&out).to_le_bytes());
         Some(out)
     }
 
-    fn read(mut bytes: &[u8]) -> Option<Fold> {
-        let from = &mut bytes;
-        if take::<16>(from)? != *MAGIC {
+    /// `None` for what another version kept, what is about another journal, and what is damaged.
+    fn read(id: ConversationId, bytes: &[u8]) -> Option<Fold> {
+        let (bytes, sum) = bytes.split_last_chunk()?;
+        let mut rest = bytes.strip_prefix(beginning(id).as_slice())?;
+        if Checksum::of(bytes).to_le_bytes() != *sum {
             return None;
         }
+        let from = &mut rest;
         let end = number(from)?;
         let last = (number(from)?, MessageId::new(Uuid::from_bytes(take(from)?)));
         let length = number(from)? as usize;
-        let (body, rest) = from.split_at_checked(length)?;
+        let (body, after) = from.split_at_checked(length)?;
         let mut conversation: Conversation = serde_json::from_slice(body).ok()?;
-        *from = rest;
+        *from = after;
         let turns = number(from)?;
         let mut places = Vec::new();
         for _ in 0..turns {
             let count = number(from)? as usize;
-            let (those, rest) = from.split_at_checked(count.checked_mul(8)?)?;
+            let (those, after) = from.split_at_checked(count.checked_mul(8)?)?;
             places.push(those.as_chunks().0.iter().map(|place| u64::from_le_bytes(*place)).collect());
-            *from = rest;
+            *from = after;
         }
         let count = number(from)? as usize;
         if from.len() != count.checked_mul(24)? {
@@ -100,4 +116,64 @@ fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
 
 fn number(from: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(take(from)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use rejoin_core::Envelope;
+
+    use super::*;
+
+    fn fold() -> (ConversationId, Fold) {
+        let id = ConversationId::new(Uuid::from_u128(7));
+        let mut conversation = Conversation::default();
+        let mut last = (0, MessageId::new(Uuid::nil()));
+        for (place, line) in (0..).zip(STORY.lines()) {
+            let envelope: Envelope<'_> = serde_json::from_str(line).unwrap();
+            conversation.apply(&envelope, place);
+            last = (place, envelope.uuid);
+        }
+        (id, Fold { end: STORY.len() as u64, last, conversation })
+    }
+
+    const STORY: &str = include_str!("../tests/corpus/story.jsonl");
+
+    #[test]
+    fn no_damaged_fold_is_believed() {
+        let (id, fold) = fold();
+        let bytes = fold.write(id).unwrap();
+        assert!(Fold::read(id, &bytes).is_some());
+        for at in 0..bytes.len() {
+            for damage in [1, 2, 4, 8, 16, 32, 64, 128, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= damage;
+                assert!(Fold::read(id, &damaged).is_none(), "byte {at} xor {damage}");
+            }
+            assert!(Fold::read(id, &bytes[..at]).is_none(), "cut at {at}");
+            let zeros = [&bytes[..at], &vec![0; bytes.len() - at]].concat();
+            assert!(zeros == bytes || Fold::read(id, &zeros).is_none(), "zeros from {at}");
+        }
+    }
+
+    #[test]
+    fn a_fold_of_another_conversation_version_or_format_is_not_believed() {
+        let (id, fold) = fold();
+        let bytes = fold.write(id).unwrap();
+        assert!(Fold::read(ConversationId::new(Uuid::from_u128(8)), &bytes).is_none());
+        let whole = beginning(id).len();
+        for other in ["rejoin-fold 2 0.1.0", "rejoin-fold 3 0.0.9", "rejoin-fold 4 99.0.0"] {
+            let mut foreign = format!("{other} {id}\n").into_bytes();
+            foreign.extend_from_slice(&bytes[whole..bytes.len() - 8]);
+            foreign.extend_from_slice(&Checksum::of(&foreign).to_le_bytes());
+            assert!(Fold::read(id, &foreign).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_passed_over_records_is_not_kept() {
+        let (id, mut fold) = fold();
+        let line = r#"{"uuid":"10000000-0000-4000-8000-000000000fff","type":"hologram"}"#;
+        fold.conversation.apply(&serde_json::from_str(line).unwrap(), 99);
+        assert_eq!(fold.write(id), None);
+    }
 }

@@ -5,6 +5,7 @@
 //! keeps two writers apart. The format is told in docs/journal.md.
 
 mod append;
+mod checksum;
 mod clip;
 mod error;
 mod file_store;
@@ -25,6 +26,7 @@ mod project_name;
 mod scan;
 mod store;
 
+pub use checksum::Checksum;
 pub use error::JournalError;
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};

@@ -74,7 +74,7 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
     let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
     if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn) {
         let fold = Fold { end, last, conversation: loaded.conversation };
-        if let Some(bytes) = fold.write() {
+        if let Some(bytes) = fold.write(id) {
             store.keep(id, &bytes);
         }
         loaded.conversation = fold.conversation;

@@ -91,12 +91,28 @@ fn a_damaged_fold_is_not_used() {
     let disk = large();
     load(&disk.store, disk.id).unwrap();
     let kept = disk.store.recall(disk.id).unwrap();
-    for length in (0..kept.len()).step_by(97).chain([kept.len() - 1]) {
+    for length in (0..kept.len()).step_by(499).chain([kept.len() - 1]) {
         disk.store.keep(disk.id, &kept[..length]);
         same_as_anew(&disk);
     }
     disk.store.keep(disk.id, &[kept.as_slice(), b"more"].concat());
     same_as_anew(&disk);
+    // Every single bit is tried in `fold.rs`; here, that the journal is read instead.
+    for at in (0..kept.len()).step_by(499) {
+        let mut flipped = kept.clone();
+        flipped[at] ^= 1 << (at % 8);
+        disk.store.keep(disk.id, &flipped);
+        same_as_anew(&disk);
+        assert_ne!(disk.store.recall(disk.id).unwrap(), flipped, "a damaged one is replaced");
+    }
+}
+
+#[test]
+fn records_that_were_passed_over_are_met_again_by_a_version_that_knows_them() {
+    let disk = large();
+    disk.smear(b"{\"uuid\":\"10000000-0000-4000-8000-000000000fff\",\"type\":\"hologram\"}\n");
+    assert_eq!(load(&disk.store, disk.id).unwrap().conversation.unknown, 1);
+    assert!(disk.store.recall(disk.id).is_none());
 }
 
 #[test]
