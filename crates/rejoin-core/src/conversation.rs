@@ -3,15 +3,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, Pin, PinState,
+    Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, PinState, Pins,
     Receipt, System, Tree, Usage,
 };
+
+/// So many directories are remembered, to tell where a conversation belongs that lost its first record.
+const DIRECTORIES: usize = 8;
 
 /// A conversation as folded from its records, in the order of the file. The file alone restores it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What it is; `None` if the first record is lost.
+    /// What it is; `None` if the first record is lost, and nothing else tells.
     pub info: Option<ConversationInfo>,
+    /// The first record is lost: what the conversation is was derived from the others.
+    pub info_is_derived: bool,
+    /// Where its project was said to have moved last.
+    moved: Option<(String, String)>,
+    /// The directories its records name, in the order they came.
+    dirs: Vec<String>,
     /// Its name, if it got one.
     pub name: Option<String>,
     /// Its labels.
@@ -27,7 +36,7 @@ pub struct Conversation {
     /// The directory for sessions the user named last, per agent; empty for the agent's own.
     pub session_dirs: BTreeMap<Agent, String>,
     /// All pins, the most recently touched last.
-    pub pins: Vec<Pin>,
+    pub pins: Pins,
     /// Records of a newer version, passed over.
     pub unknown: usize,
 }
@@ -35,6 +44,7 @@ pub struct Conversation {
 impl Conversation {
     /// Takes in the next record, which stands at `place`.
     pub fn apply(&mut self, envelope: &Envelope<'_>, place: u64) {
+        self.note_dir(&envelope.cwd);
         match envelope.kind {
             Kind::User | Kind::Assistant | Kind::ToolResult => self.tree.add(envelope, place),
             Kind::Unknown => {
@@ -56,26 +66,59 @@ impl Conversation {
     /// session is out of date, so it is not resumed.
     fn distrust(&mut self, envelope: &Envelope<'_>) {
         let session = envelope.pinned_session();
-        if let Some(at) = self.pins.iter().position(|pin| Some(&pin.session) == session.as_ref()) {
-            let mut pin = self.pins.remove(at);
+        if let Some(mut pin) = session.and_then(|session| self.pins.get(&session).cloned()) {
             pin.state = PinState::Retired { why: "a newer rejoin used it".to_owned() };
-            self.pins.push(pin);
+            self.pins.put(pin);
         }
+    }
+
+    fn note_dir(&mut self, dir: &str) {
+        let new =
+            !dir.is_empty() && self.dirs.len() < DIRECTORIES && !self.dirs.iter().any(|known| known == dir);
+        if new {
+            self.dirs.push(dir.to_owned());
+        }
+    }
+
+    /// Says what the conversation is where its first record is lost: each of the others names the
+    /// directory it was written in. `project_of` knows whether a directory lies in the project the
+    /// conversation is kept under, and which that is. Says whether something was derived.
+    pub fn derive_info(&mut self, project_of: impl Fn(&str) -> Option<String>) -> bool {
+        if self.info.is_some() {
+            return false;
+        }
+        let told = self.dirs.iter().find_map(|dir| Some((project_of(dir)?, dir.clone())));
+        let outside = || self.dirs.first().map(|dir| (dir.clone(), dir.clone()));
+        let Some((project, dir)) = self.moved.clone().or(told).or_else(outside) else { return false };
+        let scope = self.pins.iter().last().map(|pin| pin.scope).unwrap_or_default();
+        self.info = Some(ConversationInfo { schema: System::SCHEMA, project, dir, scope });
+        self.info_is_derived = true;
+        true
     }
 
     fn apply_system(&mut self, system: System, envelope: &Envelope<'_>, place: u64) {
         let turn = envelope.parent_uuid;
         match system {
-            System::Conversation(info) => self.info = self.info.take().or(Some(info)),
+            System::Conversation(mut info) => {
+                if self.info.is_none() {
+                    if let Some(moved) = self.moved.clone() {
+                        (info.project, info.dir) = moved;
+                    }
+                    self.info = Some(info);
+                }
+            }
             System::Title { name } => self.name = Some(name),
             System::Tags { add, remove } => {
-                self.tags.retain(|tag| !remove.contains(tag));
+                for tag in &remove {
+                    self.tags.remove(tag);
+                }
                 self.tags.extend(add);
             }
             System::Moved { project, dir } => {
                 if let Some(info) = &mut self.info {
-                    (info.project, info.dir) = (project, dir);
+                    (info.project, info.dir) = (project.clone(), dir.clone());
                 }
+                self.moved = Some((project, dir));
             }
             System::Permissions { ceiling } => self.ceiling = Some(ceiling),
             System::Intent(intent) => {
@@ -87,10 +130,10 @@ impl Conversation {
                 }
                 self.set_agent(turn, intent.agent);
                 if let Some(pin) = intent.pin {
-                    self.put_pin(pin);
+                    self.pins.put(pin);
                 }
             }
-            System::Pin(pin) => self.put_pin(*pin),
+            System::Pin(pin) => self.pins.put(*pin),
             System::Receipt(receipt) => {
                 self.doubt_model(turn, &receipt.outcome);
                 self.set_receipt(turn, *receipt);
@@ -134,11 +177,6 @@ impl Conversation {
                 None => self.models.remove(&agent),
             };
         }
-    }
-
-    fn put_pin(&mut self, pin: Pin) {
-        self.pins.retain(|known| known.session != pin.session);
-        self.pins.push(pin);
     }
 
     fn set_agent(&mut self, turn: Option<MessageId>, agent: Agent) {

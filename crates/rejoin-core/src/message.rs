@@ -135,6 +135,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// A message with nothing in it yet.
+    pub fn new(id: MessageId, kind: Kind) -> Self {
+        Self { id, kind, parts: Vec::new(), model: None, timestamp: String::new() }
+    }
+
     /// The plain text of the message, thinking and tools left out.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
@@ -188,13 +193,7 @@ mod tests {
 
     #[test]
     fn chunks_of_one_message_read_as_one_text_and_a_replacement_wins() {
-        let mut message = Message {
-            id: MessageId::new(uuid::Uuid::nil()),
-            kind: Kind::Assistant,
-            parts: Vec::new(),
-            model: None,
-            timestamp: String::new(),
-        };
+        let mut message = Message::new(MessageId::new(uuid::Uuid::nil()), Kind::Assistant);
         message.merge(vec![Part::text("he")], None);
         message.merge(vec![Part::text("llo"), Part::thought("hm")], None);
         assert_eq!(message.parts, [Part::text("hello"), Part::thought("hm")]);

@@ -130,6 +130,9 @@ pub struct Envelope<'a> {
     /// See [`Record::timestamp`].
     #[serde(borrow, default)]
     pub timestamp: Cow<'a, str>,
+    /// See [`Record::cwd`].
+    #[serde(borrow, default)]
+    pub cwd: Cow<'a, str>,
     /// See [`Record::subtype`].
     #[serde(borrow, default)]
     pub subtype: Option<Cow<'a, str>>,

@@ -27,12 +27,19 @@ impl Scope {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Slice {
     turns: Vec<(TurnId, u32)>,
+    /// The mark behind each turn: a conversation may have as many pins as turns.
+    marks: Vec<Mark>,
 }
 
 impl Slice {
     /// A slice of turns with their revisions, oldest first.
     pub fn new(turns: Vec<(TurnId, u32)>) -> Self {
-        Self { turns }
+        let behind = |mark: &mut Mark, (turn, revision): &(TurnId, u32)| {
+            *mark = mark.push(*turn, *revision);
+            Some(*mark)
+        };
+        let marks = turns.iter().scan(Mark::EMPTY, behind).collect();
+        Self { turns, marks }
     }
 
     /// No turn at all: nothing to know yet.
@@ -71,6 +78,6 @@ impl Slice {
     }
 
     fn mark_at(&self, count: usize) -> Mark {
-        self.turns[..count].iter().fold(Mark::EMPTY, |mark, (turn, revision)| mark.push(*turn, *revision))
+        count.checked_sub(1).map_or(Mark::EMPTY, |last| self.marks[last])
     }
 }

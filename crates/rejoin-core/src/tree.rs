@@ -89,6 +89,7 @@ pub struct Tree {
     /// Messages that hang on nothing, and what hangs on them: on no path, reported once.
     adrift: HashSet<MessageId>,
     orphans: Vec<MessageId>,
+    /// Those that did not come later.
     reported: HashSet<MessageId>,
     /// Turns whose prompt stands there again, each with how many of its records are still to come
     /// again: a journal can be glued to a copy of itself.
@@ -125,9 +126,7 @@ impl Tree {
         }
         if envelope.kind == Kind::User {
             // A turn whose parent comes later is whole again.
-            if self.reported.remove(&envelope.uuid) {
-                self.orphans.retain(|missing| *missing != envelope.uuid);
-            }
+            self.reported.remove(&envelope.uuid);
             self.index.insert(envelope.uuid, self.turns.len());
             self.grow_branch(parent);
             self.turns.push(Turn {
@@ -304,7 +303,7 @@ impl Tree {
     }
 
     /// Messages that were named, as a parent or as the head, but are not there.
-    pub fn orphans(&self) -> &[MessageId] {
-        &self.orphans
+    pub fn orphans(&self) -> Vec<MessageId> {
+        self.orphans.iter().filter(|missing| self.reported.contains(missing)).copied().collect()
     }
 }

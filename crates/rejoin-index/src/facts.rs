@@ -33,7 +33,7 @@ pub struct Summary {
     pub name: Option<String>,
     /// The beginning of what the user said first.
     pub title: String,
-    /// The project; `None` if its first record is lost.
+    /// The project; `None` if its first record is lost, and no other tells.
     pub project: Option<String>,
     /// The directory it lives in.
     pub dir: Option<String>,

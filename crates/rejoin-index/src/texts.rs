@@ -72,7 +72,7 @@ pub(crate) fn texts(
             return;
         }
         let at = at.unwrap_or_else(|| {
-            spoken.push(Message { id, kind, parts: Vec::new(), model: None, timestamp: String::new() });
+            spoken.push(Message::new(id, kind));
             known.insert(id, spoken.len() - 1);
             spoken.len() - 1
         });

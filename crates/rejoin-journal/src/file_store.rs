@@ -11,6 +11,7 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope};
 
 use crate::append::{FileAppender, wait_for_writer};
 use crate::lines::Lines;
+use crate::load::load_anew;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
@@ -227,6 +228,13 @@ impl Store for FileStore {
         path.parent().map_or(Ok(()), private::sync_dir)
     }
 
+    fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
+        let path = self.path(id).ok()?;
+        let kept_under = path.parent()?.file_name()?.to_str()?;
+        let mut around = Path::new(dir).ancestors().filter_map(Path::to_str);
+        around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
+    }
+
     fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
         fs::read(self.folds.join(id.to_string())).ok()
     }
@@ -286,7 +294,10 @@ impl Store for FileStore {
             let entries = entries_of(&directory)?;
             let some_moved = entries.iter().any(|entry| entry.file_name() == MOVED);
             for entry in entries {
-                let Some(listed) = look_at(&entry.path(), some_moved)? else { continue };
+                let Some(mut listed) = look_at(&entry.path(), some_moved)? else { continue };
+                if listed.info.is_none() {
+                    listed.info = load_anew(self, listed.id).ok().and_then(|loaded| loaded.conversation.info);
+                }
                 let elsewhere = listed.info.as_ref().is_some_and(|info| project != Some(&info.project));
                 if project.is_none() || !elsewhere {
                     list.push(listed);

@@ -68,6 +68,10 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
         }
         read => read?,
     };
+    // That of a newer version may be there, and not be understood.
+    if newest_schema == System::SCHEMA && conversation.derive_info(|dir| store.project_around(id, dir)) {
+        problems.note(None, None, Problem::FirstRecordLost);
+    }
     note_gaps(&conversation.tree, &mut problems);
     let mut loaded = Loaded { conversation, problems, end };
     // Other problems than a cut write are told every time, so they must be met every time.
@@ -95,7 +99,7 @@ fn schema_of(envelope: &Envelope<'_>) -> Option<u32> {
 
 fn note_gaps(tree: &Tree, problems: &mut Problems) {
     let mut told = HashSet::new();
-    for &parent in tree.orphans() {
+    for parent in tree.orphans() {
         if told.insert(parent) {
             problems.note(None, None, Problem::MissingParent { parent });
         }

@@ -27,8 +27,7 @@ pub fn messages(
     turn: &Turn,
     limit: usize,
 ) -> Result<Merged, JournalError> {
-    let mut merging =
-        Merging { limit, merged: Merged::default(), index: HashMap::new(), dropped: HashMap::new() };
+    let mut merging = Merging { limit, merged: Merged::default(), index: HashMap::new(), sizes: Vec::new() };
     store.fetch(id, &turn.records, &mut |place, raw| {
         if let Err(problem) = raw.and_then(|raw| merging.take(raw)) {
             merging.merged.problems.note(Some(place), None, problem);
@@ -62,8 +61,17 @@ struct Merging {
     limit: usize,
     merged: Merged,
     index: HashMap<MessageId, usize>,
-    /// Bytes of text that were not even merged, per message.
-    dropped: HashMap<usize, u64>,
+    /// One for each message.
+    sizes: Vec<Size>,
+}
+
+/// How much text there is of a message.
+#[derive(Default)]
+struct Size {
+    /// Bytes that are held.
+    held: usize,
+    /// Bytes that were not even merged.
+    dropped: u64,
 }
 
 impl Merging {
@@ -112,15 +120,16 @@ impl Merging {
             return Err(Problem::NotARecord { why: format!("it amends {target}, which is not there") });
         };
         self.merged.messages[at].parts.clear();
-        self.dropped.remove(&at);
+        self.sizes[at] = Size::default();
         self.merge(at, parts, None);
         Ok(())
     }
 
     fn message(&mut self, id: MessageId, kind: Kind) -> usize {
-        let list = &mut self.merged.messages;
+        let (list, sizes) = (&mut self.merged.messages, &mut self.sizes);
         *self.index.entry(id).or_insert_with(|| {
-            list.push(Message { id, kind, parts: Vec::new(), model: None, timestamp: String::new() });
+            list.push(Message::new(id, kind));
+            sizes.push(Size::default());
             list.len() - 1
         })
     }
@@ -131,14 +140,18 @@ impl Merging {
         for part in parts.iter_mut().filter(|part| !matches!(part, Part::Text { .. })) {
             self.merged.left_out += clip_part(part, self.limit);
         }
-        let message = &mut self.merged.messages[at];
-        let held: usize = message.parts.iter().map(text_length).sum();
-        if held > LONGEST_LINE && replaces.is_none() {
-            let dropped: usize = parts.iter().map(text_length).sum();
-            *self.dropped.entry(at).or_default() += dropped as u64;
+        let (message, size) = (&mut self.merged.messages[at], &mut self.sizes[at]);
+        let new: usize = parts.iter().map(text_length).sum();
+        if size.held > LONGEST_LINE && replaces.is_none() {
+            size.dropped += new as u64;
             parts.retain(|part| !matches!(part, Part::Text { .. }));
+        } else {
+            size.held += new;
         }
         message.merge(parts, replaces);
+        if replaces.is_some() {
+            size.held = message.parts.iter().map(text_length).sum();
+        }
     }
 
     /// The reader of the turn must see that something is missing.
@@ -156,9 +169,11 @@ impl Merging {
                 }
             }
         }
-        for (at, bytes) in self.dropped {
-            self.merged.left_out += bytes;
-            self.merged.messages[at].merge(vec![Part::text(mark(bytes))], None);
+        for (message, Size { dropped, .. }) in self.merged.messages.iter_mut().zip(self.sizes) {
+            if dropped > 0 {
+                self.merged.left_out += dropped;
+                message.merge(vec![Part::text(mark(dropped))], None);
+            }
         }
         self.merged
     }

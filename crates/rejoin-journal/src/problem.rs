@@ -35,6 +35,9 @@ pub enum Problem {
     /// Nothing stands where a record stood.
     #[error("no record stands here any more")]
     Vanished,
+    /// The record that says what the conversation is cannot be read; the others tell most of it.
+    #[error("the first record is lost; the directory and the project are taken from the others")]
+    FirstRecordLost,
     /// A newer rejoin wrote this journal: it is read as far as understood.
     #[error(
         "written in format {schema} by a newer rejoin; this one knows {known} and may miss things",

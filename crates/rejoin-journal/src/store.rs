@@ -70,6 +70,12 @@ pub trait Store: Send + Sync {
     /// Deletes a conversation, for good.
     fn remove(&self, id: ConversationId) -> Result<(), JournalError>;
 
+    /// The project a conversation is kept under, if `dir` lies in it: for one that lost its first
+    /// record.
+    fn project_around(&self, _id: ConversationId, _dir: &str) -> Option<String> {
+        None
+    }
+
     /// What was kept about a conversation, to be faster the next time.
     fn recall(&self, _id: ConversationId) -> Option<Vec<u8>> {
         None
@@ -154,7 +160,7 @@ impl<'a> RawRecord<'a> {
 pub struct Listed {
     /// Its id.
     pub id: ConversationId,
-    /// What it is; `None` if its first line is damaged.
+    /// What it is; where its first line is damaged, as its other records tell, if they do.
     pub info: Option<ConversationInfo>,
     /// When it was last written.
     pub modified: SystemTime,

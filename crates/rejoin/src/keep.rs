@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{ConversationId, ConversationInfo, Kind, Scope, System};
-use rejoin_journal::{Noted, Problem, RawRecord, load, load_anew};
+use rejoin_core::{ConversationId, Kind, System};
+use rejoin_journal::{Noted, Problem, load, load_anew};
 
 use crate::{Error, Rejoin};
 
@@ -70,21 +70,20 @@ impl Rejoin {
         let store = self.engine.store();
         let loaded = load_anew(store, id)?;
         let mut problems = loaded.problems;
-        let (mut prompts, mut first_dir) = (HashSet::new(), None);
+        let mut prompts = HashSet::new();
         store.read(id, 0, &mut |entry| {
             let Ok(envelope) = entry.content else { return };
-            if first_dir.is_none() {
-                first_dir = RawRecord { json: entry.json }.record().ok().map(|record| record.cwd);
-            }
             if envelope.kind == Kind::User && !prompts.insert(envelope.uuid) {
                 let message = envelope.uuid;
                 problems.note(Some(entry.place), entry.line, Problem::Repeated { message });
             }
         })?;
-        let damaged = problems.losses > 0;
-        let mut lost = loaded.conversation.info.is_none();
-        if lost {
-            problems.note(None, Some(1), Problem::NotARecord { why: "the first record is lost".into() });
+        let conversation = &loaded.conversation;
+        let mut lost = conversation.info.is_none() || conversation.info_is_derived;
+        let first = |noted: &Noted| noted.problem == Problem::FirstRecordLost;
+        let damaged = problems.losses > u64::from(problems.noted.iter().any(first));
+        if conversation.info.is_none() {
+            problems.note(None, None, Problem::NotARecord { why: "the first record is lost".into() });
         }
         let mut torn_end = problems.noted.iter().any(|noted| noted.place == Some(loaded.end));
         let mut repaired = Vec::new();
@@ -94,11 +93,8 @@ impl Rejoin {
                 torn_end = false;
                 repaired.push("an unfinished last line was ended");
             }
-            if let Some(dir) = first_dir.filter(|_| lost) {
-                let project = text(&rejoin_engine::project_of(Path::new(&dir)));
-                let schema = System::SCHEMA;
-                let info = ConversationInfo { schema, project, dir, scope: Scope::default() };
-                self.engine.note(id, &info, &[System::Conversation(info.clone())])?;
+            if let Some(info) = conversation.info.as_ref().filter(|_| lost) {
+                self.engine.note(id, info, &[System::Conversation(info.clone())])?;
                 lost = false;
                 repaired.push("what the conversation is was written anew, from where its turns ran");
             }

@@ -21,13 +21,7 @@ fn turn(number: usize) -> TurnId {
 }
 
 fn told(number: usize, parts: Vec<(Kind, Part)>) -> Told {
-    let message = |(kind, part)| Message {
-        id: turn(number),
-        kind,
-        parts: vec![part],
-        model: None,
-        timestamp: String::new(),
-    };
+    let message = |(kind, part)| Message { parts: vec![part], ..Message::new(turn(number), kind) };
     let messages = parts.into_iter().map(message).collect();
     Told {
         id: turn(number),

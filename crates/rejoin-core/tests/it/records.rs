@@ -360,13 +360,8 @@ fn an_id_reads_the_same_wherever_it_is_written() {
 
 #[test]
 fn a_replacement_from_inside_a_character_keeps_nothing_after_it() {
-    let mut message = rejoin_core::Message {
-        id: id(1),
-        kind: Kind::Assistant,
-        parts: vec![Part::text("aé"), Part::thought("hm"), Part::text("later")],
-        model: None,
-        timestamp: String::new(),
-    };
+    let mut message = rejoin_core::Message::new(id(1), Kind::Assistant);
+    message.parts = vec![Part::text("aé"), Part::thought("hm"), Part::text("later")];
     message.merge(vec![Part::text("b")], Some(2));
     assert_eq!(message.text(), "ab");
     message.merge(vec![Part::text("c")], Some(99));
@@ -455,7 +450,7 @@ fn what_hangs_on_a_message_of_an_unknown_type_still_belongs_together() {
 }
 
 fn write_pin_of_a_newer_version(world: &mut World, intent: bool) {
-    let mut payload = serde_json::to_value(&world.conversation.pins[0]).unwrap();
+    let mut payload = serde_json::to_value(world.conversation.pins.iter().next().unwrap()).unwrap();
     payload["state"] = json!("entangled");
     let subtype = if intent { "intent" } else { "pin" };
     let payload = if intent { json!({"agent": "claude", "pin": payload}) } else { payload };
@@ -560,7 +555,7 @@ fn a_parent_that_comes_later_is_not_missing_in_the_end() {
     user(&mut world, 1, None);
     world.rewind(Some(id(2)));
     assert_eq!(world.path(), [id(1), id(2)]);
-    assert_eq!((gap(&world), world.conversation.tree.orphans()), (None, &[][..]));
+    assert_eq!((gap(&world), world.conversation.tree.orphans()), (None, vec![]));
 }
 
 #[test]

@@ -163,13 +163,7 @@ impl World {
                 continue;
             }
             let at = messages.iter().position(|message| message.id == record.uuid).unwrap_or_else(|| {
-                messages.push(Message {
-                    id: record.uuid,
-                    kind: record.kind,
-                    parts: Vec::new(),
-                    model: None,
-                    timestamp: String::new(),
-                });
+                messages.push(Message::new(record.uuid, record.kind));
                 messages.len() - 1
             });
             messages[at].merge(record.message.map(|content| content.parts).unwrap_or_default(), None);

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use rejoin_core::{Record, System};
+use rejoin_core::{ConversationInfo, Record, System};
 use rejoin_journal::{LONGEST_LINE, Problem, Problems, Store, load};
 
-use crate::support::{Disk, assistant, message, system, user};
+use crate::support::{Disk, PROJECT, assistant, info, message, system, user};
 
 fn line(record: &Record) -> Vec<u8> {
     let mut line = serde_json::to_vec(record).unwrap();
@@ -210,4 +210,50 @@ fn a_problem_reads_like_a_sentence() {
     let place = disk.bytes().iter().position(|byte| *byte == 0xff).unwrap();
     assert_eq!(loaded.problems.noted[0].to_string(), format!("line 2 (byte {place}): not UTF-8"));
     assert_eq!(loaded.conversation.name.as_deref(), Some("t"));
+}
+
+/// A journal whose turns ran below the root of the project, without its first line.
+fn without_first_line(first: &[u8], more: &[Record]) -> Disk {
+    let disk = Disk::new();
+    let mut records = vec![user(disk.id, 1, None, "x"), assistant(disk.id, 2, 1, "y")];
+    for record in &mut records {
+        record.cwd = format!("{PROJECT}/sub");
+    }
+    disk.append(&records);
+    disk.append(more);
+    let bytes = disk.bytes();
+    let rest = bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1).1;
+    fs::write(disk.path(), [first, rest].concat()).unwrap();
+    disk
+}
+
+#[test]
+fn what_a_conversation_is_can_be_told_without_its_first_line() {
+    let zeros = [0; 200];
+    for first in [&b""[..], b"garbage\n", &[&zeros[..], b"\n"].concat(), b"{\"uuid\":\n"] {
+        let disk = without_first_line(first, &[]);
+        let loaded = load(&disk.store, disk.id).unwrap();
+        assert!(loaded.conversation.info_is_derived);
+        let below = ConversationInfo { dir: format!("{PROJECT}/sub"), ..info(PROJECT) };
+        assert_eq!(loaded.conversation.info, Some(below.clone()));
+        assert_eq!(loaded.conversation.tree.turns().len(), 1);
+        let told = loaded.problems.noted.iter().any(|noted| noted.problem == Problem::FirstRecordLost);
+        assert!(told, "{:?}", loaded.problems);
+        let listed = disk.store.list(Some(PROJECT)).unwrap();
+        assert_eq!(listed[0].info, Some(below));
+        assert_eq!(disk.store.list(Some("/home/ann/other")).unwrap(), []);
+    }
+}
+
+#[test]
+fn a_moved_project_is_known_without_the_first_line() {
+    let to = System::Moved { project: "/home/ann/new".into(), dir: "/home/ann/new/sub".into() };
+    let id = crate::support::conversation(0);
+    let disk = without_first_line(b"", &[system(id, 3, None, &to)]);
+    let info = load(&disk.store, disk.id).unwrap().conversation.info.unwrap();
+    assert_eq!((&*info.project, &*info.dir), ("/home/ann/new", "/home/ann/new/sub"));
+    // Written anew behind it, as `fsck --repair` does, it says the same.
+    disk.append(&[crate::support::first(id, PROJECT)]);
+    let conversation = load(&disk.store, disk.id).unwrap().conversation;
+    assert_eq!((conversation.info.unwrap().project, conversation.info_is_derived), (info.project, false));
 }

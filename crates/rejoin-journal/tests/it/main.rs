@@ -13,6 +13,7 @@ mod full_disk;
 mod fuzz;
 mod home;
 mod locks;
+mod many;
 mod merge;
 mod private;
 mod projects;

@@ -135,6 +135,23 @@ fn the_verdict_is_about_how_it_stands_when_fsck_ends() {
 }
 
 #[test]
+fn a_conversation_goes_on_without_its_first_line() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let text = fs::read_to_string(&journal).unwrap();
+    let (_, rest) = text.split_once('\n').unwrap();
+    fs::write(&journal, rest).unwrap();
+    let id = journal.file_stem().unwrap().to_str().unwrap().to_owned();
+    let listed = bench.rejoin(&["ls", "--json"]).done().json();
+    assert_eq!(listed[0]["id"], id.as_str());
+    assert!(listed[0]["project"].is_string(), "{listed}");
+    bench.rejoin(&["show"]).done().tells(&["the first record is lost"]);
+    bench.next("two MARK-b").done().knows(&["a", "b"]);
+    bench.rejoin(&["run", "-o", "stream-json", "-r", &id, "three MARK-c"]).done().knows(&["a", "b", "c"]);
+    assert!(bench.rejoin(&["fsck"]).ends(1).stdout().contains("the first record is lost"));
+}
+
+#[test]
 fn a_lost_first_record_is_written_anew() {
     let bench = Bench::after_a_turn();
     let journal = bench.journals()[0].clone();
@@ -142,7 +159,6 @@ fn a_lost_first_record_is_written_anew() {
     let (_, rest) = text.split_once('\n').unwrap();
     fs::write(&journal, format!("{{lost\n{rest}")).unwrap();
     let id = journal.file_stem().unwrap().to_str().unwrap().to_owned();
-    bench.rejoin(&["run", "-r", &id, "two"]).ends(2).tells(&["lost its first record"]);
     let said = bench.rejoin(&["fsck", "--repair"]).ends(1);
     assert!(
         said.stdout().contains("repaired: what the conversation is was written anew"),
