@@ -2,6 +2,7 @@
 //!
 //! One file per command; [`COMMANDS`] is the list.
 
+mod attack;
 mod bench;
 mod caller_env;
 mod fuzz;
@@ -23,7 +24,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: [Command; 4] = [
+const COMMANDS: [Command; 5] = [
     Command {
         name: "test",
         usage: "test [-- FILTER…]",
@@ -41,6 +42,12 @@ const COMMANDS: [Command; 4] = [
         usage: "fuzz [SECONDS]",
         help: "feed every reader of foreign bytes for longer (60 s each)",
         run: fuzz::run,
+    },
+    Command {
+        name: "attack",
+        usage: "attack [--rounds N] [--seed S]",
+        help: "kills and faults at every system call (docs/reliability.md)",
+        run: attack::run,
     },
     Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
 ];
@@ -77,7 +84,7 @@ fn help() -> String {
 
     let mut text = "Chores of the rejoin workspace.\n\nUsage: cargo xtask COMMAND\n\nCommands:\n".to_owned();
     for command in &COMMANDS {
-        let _ = writeln!(text, "  {:<24} {}", command.usage, command.help);
+        let _ = writeln!(text, "  {:<31} {}", command.usage, command.help);
     }
     text.push_str(
         "\nThe real agents are kept in $REJOIN_TEST_CACHE, else in rejoin-test/ under $XDG_CACHE_HOME or ~/.cache.\n",

@@ -76,9 +76,7 @@ fn inside(names: &[String]) -> Result<()> {
 }
 
 fn release_binary() -> Result<PathBuf> {
-    let target =
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
-    let binary = target.join("release/rejoin");
+    let binary = workspace::target().join("release/rejoin");
     if !binary.exists() {
         bail!("{} is not there", binary.display());
     }
