@@ -8,6 +8,8 @@ mod caller_env;
 mod fuzz;
 mod install;
 mod loopback;
+#[cfg(test)]
+mod promises;
 mod rooms;
 mod setup;
 mod steps;

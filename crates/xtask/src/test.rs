@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rejoin_testkit::{TABLE_VARIABLE, Table};
 
 use crate::steps::Steps;
-use crate::{caller_env, install, loopback, rooms, workspace};
+use crate::{attack, caller_env, install, loopback, rooms, workspace};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let filters = match arguments.split_first() {
@@ -14,7 +14,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some((first, filters)) if first == "--" => filters,
         Some((first, _)) => bail!("unexpected {first:?}; name tests after --: cargo xtask test -- NAME"),
     };
-    let mut steps = Steps::new(6);
+    let all = filters.is_empty();
+    let mut steps = Steps::new(if all { 7 } else { 6 });
     steps.run("format", || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     steps.run("lints", || {
         workspace::run(workspace::cargo().args([
@@ -38,9 +39,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         tests.env(TABLE_VARIABLE, notes.path());
         caller_env::remove_proxies(&mut tests);
         let ran = workspace::run(&mut tests);
-        let shown = show_table(notes.path(), filters.is_empty());
+        let shown = show_table(notes.path(), all);
         ran.and(shown)
     })?;
+    if all {
+        steps.run("a short attack (cargo xtask attack for the whole one)", attack::short)?;
+    }
     steps.summary();
     Ok(())
 }
