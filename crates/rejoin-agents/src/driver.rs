@@ -1,6 +1,6 @@
 use rejoin_core::{Event, MessageId, Outcome, Stream, Usage};
 
-use crate::{surrogates, truncated};
+use crate::{numbers, surrogates, truncated};
 
 /// Reads what an agent prints and says what it means. A state machine without I/O: tests feed it
 /// recordings, the engine feeds it a live process.
@@ -94,10 +94,16 @@ pub(crate) fn read_line(
     mut read: impl FnMut(&str, &mut Vec<Step>) -> Option<bool>,
 ) {
     let text = truncated::text(line);
-    let read = read(&text, out).or_else(|| read(&surrogates::mended(&text)?, out));
+    let read = read(&text, out).or_else(|| read(&mended(&text)?, out));
     if read != Some(true) {
         out.push(diagnostic(line));
     }
+}
+
+/// A line that is JSON, but not for every reader, as one that is; `None` if it is wrong in another way.
+fn mended(line: &str) -> Option<String> {
+    let whole = surrogates::mended(line);
+    numbers::mended(whole.as_deref().unwrap_or(line)).or(whole)
 }
 
 /// A line that is no event: kept, cut at a few KiB, counted.

@@ -19,6 +19,7 @@ mod help;
 mod jsonc;
 mod loose;
 mod nesting;
+mod numbers;
 mod openai;
 mod opencode;
 mod pi;

@@ -13,6 +13,7 @@ mod garbage;
 mod gemini;
 mod gemini_home;
 mod huge;
+mod large_numbers;
 mod learned;
 mod opencode;
 mod opencode_store;
