@@ -39,6 +39,9 @@ pub(crate) fn answer(prompt: &Prompt, events: &Events) -> Result<(), Failure> {
             Ok(()) => return Ok(()),
             Err(failure) => failure,
         };
+        if events.answered() {
+            return Err(failure);
+        }
         // Some endpoints do not know this option; without it they only tell no usage.
         if with_usage && failure.class == "invalid_request" && failure.message.contains("stream_options") {
             with_usage = false;
@@ -99,4 +102,57 @@ fn refused(response: Response<ureq::Body>, key: Option<&str>) -> Failure {
     let mut bytes = Vec::new();
     let _ = response.into_body().into_reader().take(ERROR_BYTES).read_to_end(&mut bytes);
     Failure::status(status, &without(key, &String::from_utf8_lossy(&bytes)), retry_after)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// How often an endpoint is asked that answers every time like this, and then closes.
+    fn asked(body: &'static str) -> usize {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let count = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&count);
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                seen.fetch_add(1, Ordering::SeqCst);
+                let mut reader = BufReader::new(connection.try_clone().unwrap());
+                let mut length = 0;
+                let mut line = String::new();
+                while reader.read_line(&mut line).unwrap() > 2 {
+                    if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                        length = value.trim().parse().unwrap();
+                    }
+                    line.clear();
+                }
+                reader.read_exact(&mut vec![0; length]).unwrap();
+                write!(connection, "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{body}").unwrap();
+            }
+        });
+        let prompt = Prompt { base_url, key_env: None, model: "m".into(), messages: Vec::new() };
+        answer(&prompt, &Events::new(std::io::sink())).unwrap_err();
+        count.load(Ordering::SeqCst)
+    }
+
+    /// Thoughts, numbers of tokens and warnings are told as they come, too.
+    #[test]
+    fn once_something_was_told_it_is_not_asked_again() {
+        for told in [
+            r#"{"choices":[{"delta":{"content":"half"}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#,
+            r#"{"usage":{"prompt_tokens":3}}"#,
+        ] {
+            let broken: &str = format!("data: {told}\n\n").leak();
+            assert_eq!(asked(broken), 1, "{told}");
+            let failed: &str = format!("data: {told}\n\ndata: {{\"error\":\"busy\"}}\n\n").leak();
+            assert_eq!(asked(failed), 1, "{told}");
+        }
+    }
 }

@@ -5,13 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use serde_json::Value;
 
 use crate::events::Events;
-use crate::failure::{Again, Failure, without};
+use crate::failure::{Failure, without};
 
 /// No event of a chat is longer, and no answer in one piece.
 const LONGEST: usize = 8 << 20;
 
-/// Reads an answer to its end and tells it. An answer that breaks off is a failure, and is not
-/// asked for again once something of it was told. `secret` is taken out of the endpoint's words.
+/// Reads an answer to its end and tells it. An answer that breaks off is a failure. `secret` is taken out of the endpoint's words.
 pub(crate) fn read(
     source: impl Read,
     model: &str,
@@ -28,7 +27,7 @@ pub(crate) fn read(
         match source.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(_) => {}
-            Err(error) => return Err(answer.broken(&error.to_string())),
+            Err(error) => return Err(Failure::network(&error)),
         }
         let text = String::from_utf8_lossy(&line);
         match text.trim().strip_prefix("data:").map(str::trim) {
@@ -45,7 +44,7 @@ pub(crate) fn read(
         answer.take_in(&whole, secret, events)?;
     }
     if !answer.finished {
-        return Err(answer.broken("the stream ended before the answer did"));
+        return Err(Failure::network(&"the stream ended before the answer did"));
     }
     events.message(&answer.text, model);
     Ok(())
@@ -64,8 +63,7 @@ impl Answer {
     fn take_in(&mut self, data: &str, secret: Option<&str>, events: &Events) -> Result<(), Failure> {
         let Ok(chunk) = serde_json::from_str::<Value>(data) else { return Ok(()) };
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
-            let failure = Failure::status(500, &without(secret, &error.to_string()), None);
-            return Err(self.final_after(failure));
+            return Err(Failure::status(500, &without(secret, &error.to_string()), None));
         }
         for choice in chunk["choices"].as_array().into_iter().flatten() {
             let said = [&choice["delta"], &choice["message"]].into_iter().find(|said| said.is_object());
@@ -98,18 +96,6 @@ impl Answer {
             "content_filter" => events.warning(reason, "the answer was cut off by a filter of the endpoint"),
             _ => {}
         }
-    }
-
-    fn broken(&self, words: &str) -> Failure {
-        self.final_after(Failure::network(&words))
-    }
-
-    /// Once something was told, asking again would tell it twice.
-    fn final_after(&self, mut failure: Failure) -> Failure {
-        if !self.text.is_empty() {
-            failure.again = Again::Never;
-        }
-        failure
     }
 }
 
@@ -183,8 +169,8 @@ mod tests {
     #[test]
     fn an_answer_that_breaks_off_is_none() {
         let failure = told("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n").unwrap_err();
-        assert_eq!((failure.class, failure.again), ("network", Again::Never));
-        assert_eq!(told("").unwrap_err().again, Again::Soon);
+        assert_eq!(failure.class, "network");
+        assert_eq!(told("").unwrap_err().class, "network");
     }
 
     #[test]
