@@ -1,6 +1,7 @@
 //! A turn, described step by step.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub struct TurnBuilder<'a> {
     new_conversation: ConversationId,
     agent: Option<Agent>,
     wanted: Vec<Wanted>,
-    place: Place,
+    places: Vec<Place>,
     prompt: String,
     attach: Vec<PathBuf>,
     session_dir: Option<PathBuf>,
@@ -61,16 +62,37 @@ enum Wanted {
     Reference(String),
 }
 
-/// Where in the conversation, in the user's terms.
-#[derive(PartialEq, Eq)]
+/// As it was asked for.
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::Latest => f.write_str("continue_latest"),
+            Wanted::Named(name) => write!(f, "conversation {name:?}"),
+            Wanted::Reference(text) => write!(f, "resume {text:?}"),
+        }
+    }
+}
+
+/// Where in the conversation, in the user's terms; without it, at the head.
 enum Place {
-    Head,
     /// After the turn of this message.
     After(String),
     /// Beside the turn of this message, in its stead.
     InsteadOf(String),
     /// The turn of this message (else the head's) again.
     Again(Option<String>),
+}
+
+/// As it was asked for.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::After(message) => write!(f, "checkpoint {message:?}"),
+            Place::InsteadOf(message) => write!(f, "instead_of {message:?}"),
+            Place::Again(Some(message)) => write!(f, "retry {message:?}"),
+            Place::Again(None) => f.write_str("retry"),
+        }
+    }
 }
 
 impl<'a> TurnBuilder<'a> {
@@ -82,7 +104,7 @@ impl<'a> TurnBuilder<'a> {
             new_conversation: ConversationId::new(uuid::Uuid::new_v4()),
             agent: None,
             wanted: Vec::new(),
-            place: Place::Head,
+            places: Vec::new(),
             prompt: String::new(),
             attach: Vec::new(),
             session_dir: None,
@@ -147,20 +169,20 @@ impl<'a> TurnBuilder<'a> {
     /// Branch from the turn of this message (id or unique prefix, a turn's number, a branch, `@~1`)
     /// instead of the head.
     pub fn checkpoint(mut self, message: impl Into<String>) -> Self {
-        self.place = Place::After(message.into());
+        self.places.push(Place::After(message.into()));
         self
     }
 
     /// Run beside the turn of this message, with another prompt: a branch that begins before it.
     pub fn instead_of(mut self, message: impl Into<String>) -> Self {
-        self.place = Place::InsteadOf(message.into());
+        self.places.push(Place::InsteadOf(message.into()));
         self
     }
 
     /// Run the turn of this message (else the head's) again, with its own prompt: a failed or cut one
     /// goes on as a child, so that its session can be resumed; a completed one gets a sibling.
     pub fn retry(mut self, message: Option<String>) -> Self {
-        self.place = Place::Again(message);
+        self.places.push(Place::Again(message));
         self
     }
 
@@ -339,7 +361,10 @@ impl<'a> TurnBuilder<'a> {
             ));
         }
         let (base, again) = match (&loaded, existing) {
-            (Some(loaded), Some(id)) => self.place.find(rejoin, id, loaded, !self.attach.is_empty())?,
+            (Some(loaded), Some(id)) => match self.places.first() {
+                Some(place) => place.find(rejoin, id, loaded, !self.attach.is_empty())?,
+                None => (Base::Head, None),
+            },
             _ => (Base::Head, None),
         };
         let (prompt, last_agent) = match again {
@@ -395,10 +420,20 @@ impl<'a> TurnBuilder<'a> {
 
     /// Refuses what contradicts itself.
     fn check(&self) -> Result<(), Error> {
-        if self.wanted.len() > 1 {
-            return Err(Error::usage(
-                "only one conversation can be continued: choose one of continue, name and resume",
-            ));
+        if let [one, other, ..] = self.wanted.as_slice() {
+            return Err(Error::usage(format!(
+                "{one} and {other} exclude each other: only one conversation can be continued"
+            )));
+        }
+        if let [one, other, ..] = self.places.as_slice() {
+            return Err(Error::usage(format!(
+                "{one} and {other} exclude each other: a turn has one place in its conversation"
+            )));
+        }
+        if let (Some(again @ Place::Again(_)), false) = (self.places.first(), self.prompt.is_empty()) {
+            return Err(Error::usage(format!(
+                "{again} and a prompt exclude each other: a turn is run again with its own words; use instead_of for others"
+            )));
         }
         if self.fresh && self.ephemeral {
             return Err(Error::usage("a fresh session that is kept and an ephemeral one exclude each other"));
@@ -408,7 +443,7 @@ impl<'a> TurnBuilder<'a> {
                 "an ephemeral turn stores nothing: a directory for sessions is of no use to it",
             ));
         }
-        if self.place != Place::Head && self.wanted.is_empty() {
+        if !self.places.is_empty() && self.wanted.is_empty() {
             return Err(Error::usage("a checkpoint needs the conversation it is in: continue or resume one"));
         }
         if let Some(Wanted::Named(name)) = self.wanted.first() {
@@ -447,7 +482,7 @@ impl<'a> TurnBuilder<'a> {
             Some(Wanted::Latest) => {
                 let newest = Rejoin::newest(&mut rejoin.index_untouched(), project, 0)?;
                 if newest.is_none() {
-                    if self.place != Place::Head {
+                    if !self.places.is_empty() {
                         return Err(Error::not_found(
                             "this project has no conversation yet, so no checkpoint either",
                         ));
@@ -462,7 +497,7 @@ impl<'a> TurnBuilder<'a> {
                 let naming = rejoin.lock_names()?;
                 match Rejoin::by_name(&mut index(), project, name)? {
                     Some(id) => Ok((Some(id), None)),
-                    None if self.place != Place::Head => Err(Error::not_found(format!(
+                    None if !self.places.is_empty() => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"
                     ))),
                     None => Ok((None, Some(naming))),
@@ -524,7 +559,6 @@ impl Place {
         };
         let before = |turn: &Turn| turn.parent.map_or(Base::Start, Base::Turn);
         match self {
-            Place::Head => Ok((Base::Head, None)),
             Place::After(text) => Ok((Base::Turn(turn_of(text)?.id), None)),
             Place::InsteadOf(text) => Ok((before(turn_of(text)?), None)),
             Place::Again(text) => {

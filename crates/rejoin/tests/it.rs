@@ -116,6 +116,35 @@ fn what_contradicts_itself_is_an_error_and_nothing_is_done() {
     assert_eq!(place.rejoin.list(&ListFilter::default()).unwrap().conversations.len(), 1);
 }
 
+/// What was said of a turn, and how it is said.
+type Said<'a> = (&'a str, fn(TurnBuilder<'a>) -> TurnBuilder<'a>);
+
+/// Nothing is run, so no executable is needed.
+#[test]
+fn two_places_or_two_conversations_for_one_turn_are_an_error_that_names_both() {
+    let place = Place::with(Config::default(), Helper::Thread);
+    let turn = || place.rejoin.project(place.project()).agent(Agent::Demo);
+    let places: [Said<'_>; 4] = [
+        ("checkpoint \"a\"", |turn| turn.checkpoint("a")),
+        ("instead_of \"b\"", |turn| turn.instead_of("b")),
+        ("retry \"c\"", |turn| turn.retry(Some("c".into()))),
+        ("retry", |turn| turn.retry(None)),
+    ];
+    let conversations: [Said<'_>; 3] = [
+        ("continue_latest", TurnBuilder::continue_latest),
+        ("conversation \"d\"", |turn| turn.conversation("d")),
+        ("resume \"e\"", |turn| turn.resume("e")),
+    ];
+    for (said, set) in [&places[..], &conversations[..]].into_iter().flat_map(|all| {
+        all.iter().flat_map(move |one| all.iter().map(move |other| ((one.0, other.0), (one.1, other.1))))
+    }) {
+        let error = usage_error(set.1(set.0(turn())).dry_run());
+        assert!(error.starts_with(&format!("{} and {} exclude each other", said.0, said.1)), "{error}");
+    }
+    let error = usage_error(turn().continue_latest().retry(None).prompt("other words").dry_run());
+    assert!(error.starts_with("retry and a prompt exclude each other"), "{error}");
+}
+
 #[test]
 fn events_are_typed_and_in_order() {
     let Some(place) = Place::new() else { return };
