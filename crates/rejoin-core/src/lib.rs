@@ -17,11 +17,14 @@ mod permissions;
 mod pin;
 mod pins;
 pub mod plan;
+mod quote;
 mod reason;
 mod receipt;
 mod record;
+mod shorten;
 mod slice;
 mod system;
+mod told_messages;
 mod tree;
 mod usage;
 

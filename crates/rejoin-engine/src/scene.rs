@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::compose::Told;
 use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
-    Conversation, ConversationId, ConversationInfo, FailureClass, MessageId, Outcome, Permissions, Pin,
+    Conversation, ConversationId, ConversationInfo, FailureClass, Kind, MessageId, Outcome, Permissions, Pin,
     SessionId, Slice, System, Tree, Turn, TurnId, TurnState,
 };
 use rejoin_journal::messages;
@@ -170,8 +170,11 @@ impl Scene {
         self.pins(order).into_iter().filter(on_path).collect()
     }
 
-    /// The texts an agent must be told, newest turns and oldest until they fill the budget; and the
-    /// sizes of those between, which cannot fit and are not even read.
+    /// The texts an agent must be told, and the sizes of turns that were not even read.
+    ///
+    /// What is read is bounded by the budget, however long the conversation is: turns whole, newest first, until what
+    /// was said in them fills it; of those before them only what the user said, until that alone fills it; and of the
+    /// oldest ones, if there are more.
     pub(crate) fn told(
         &self,
         engine: &Engine,
@@ -180,35 +183,79 @@ impl Scene {
     ) -> Result<(Vec<Told>, HashMap<TurnId, usize>), TurnError> {
         let budget = self.budget(order);
         let turns: Vec<&Turn> = turns.iter().filter_map(|turn| self.conversation.tree.turn(*turn)).collect();
-        let read_until_full = |turns: &mut dyn Iterator<Item = &&Turn>| -> Result<Vec<Told>, TurnError> {
-            let (mut told, mut weight) = (Vec::new(), 0);
-            while weight <= budget
-                && let Some(turn) = turns.next()
-            {
-                told.push(self.tell(engine, turn, budget)?);
-                weight += told.last().map_or(0, Told::least);
+        let (mut asked, mut words, mut read) = (0, 0, 0);
+        let mut newest: Vec<Told> = Vec::new();
+        for turn in turns.iter().rev() {
+            if asked > budget {
+                break;
             }
-            Ok(told)
-        };
-        let newest = read_until_full(&mut turns.iter().rev())?;
+            let whole = words <= budget && read + turn.bytes <= budget.saturating_mul(READ_PER_BUDGET);
+            let told = if whole || newest.is_empty() {
+                read += turn.bytes;
+                self.tell(engine, turn, budget)?
+            } else {
+                self.tell_prompt(engine, turn, budget)?
+            };
+            asked += told.least();
+            words += told.words();
+            newest.push(told);
+        }
         let rest = &turns[..turns.len() - newest.len()];
-        let mut told = read_until_full(&mut rest.iter())?;
+        let (mut told, mut asked) = (Vec::new(), 0);
+        for turn in rest {
+            if asked > budget / 2 {
+                break;
+            }
+            let prompt = self.tell_prompt(engine, turn, budget)?;
+            asked += prompt.least();
+            told.push(prompt);
+        }
         let unread = rest[told.len()..].iter().map(|turn| (turn.id, turn.bytes)).collect();
         told.extend(newest.into_iter().rev());
         Ok((told, unread))
     }
 
-    /// What was said and done in a turn. Of a huge one, less of each text is read.
+    /// What was said and done in a turn. Of a huge one less of each text is read, but as much as fills the budget.
     fn tell(&self, engine: &Engine, turn: &Turn, budget: usize) -> Result<Told, TurnError> {
-        let limit = if turn.bytes > budget.saturating_mul(4) { 1024 } else { budget.max(1024) };
+        let most = budget.max(LEAST_OF_A_TEXT);
+        if turn.bytes <= budget.saturating_mul(4) {
+            return self.tell_up_to(engine, turn, most);
+        }
+        let told = self.tell_up_to(engine, turn, LEAST_OF_A_TEXT)?;
+        let (held, cut) = told
+            .sizes()
+            .fold((0, 0), |(held, cut), size| (held + size, cut + usize::from(size >= LEAST_OF_A_TEXT)));
+        if held >= budget || cut == 0 {
+            return Ok(told);
+        }
+        self.tell_up_to(engine, turn, (LEAST_OF_A_TEXT + (budget - held) / cut).min(most))
+    }
+
+    fn tell_up_to(&self, engine: &Engine, turn: &Turn, limit: usize) -> Result<Told, TurnError> {
         let read = messages(engine.store(), self.id, turn, limit)?;
         Ok(Told {
             id: turn.id,
             agent: turn.agent.clone(),
             state: turn.state(),
             shortened: read.left_out > 0 || !read.problems.is_empty(),
+            unread: 0,
             messages: read.messages,
         })
+    }
+
+    /// What the user said in a turn.
+    fn tell_prompt(&self, engine: &Engine, turn: &Turn, budget: usize) -> Result<Told, TurnError> {
+        let mut prompt = turn.clone();
+        // An edited prompt stands elsewhere, too.
+        if turn.revision == 0 {
+            prompt.records.truncate(1);
+        }
+        let mut told = self.tell_up_to(engine, &prompt, budget.max(LEAST_OF_A_TEXT))?;
+        told.messages.retain(|message| message.kind == Kind::User);
+        if turn.records.len() > 1 {
+            told.unread = turn.bytes.saturating_sub(told.sizes().sum()).max(1);
+        }
+        Ok(told)
     }
 
     /// The replay budget, halved for each overflow that was met at the end of this path.
@@ -262,6 +309,12 @@ impl Scene {
         }
     }
 }
+
+/// At least so much is read of every text.
+const LEAST_OF_A_TEXT: usize = 1024;
+
+/// So many times the budget is read at most to fill it with what was said.
+const READ_PER_BUDGET: usize = 64;
 
 /// The path a turn continues and the message it hangs on.
 fn path_of(

@@ -168,7 +168,14 @@ impl World {
             });
             messages[at].merge(record.message.map(|content| content.parts).unwrap_or_default(), None);
         }
-        Told { id: turn.id, agent: turn.agent.clone(), state: turn.state(), messages, shortened: false }
+        Told {
+            id: turn.id,
+            agent: turn.agent.clone(),
+            state: turn.state(),
+            messages,
+            shortened: false,
+            unread: 0,
+        }
     }
 
     // -- the way of one turn -------------------------------------------------------------------

@@ -44,3 +44,26 @@ fn outputs_of_tools_are_shortened_first() {
     said.warned("lossy");
     said.knows(&["a", "b"]).sent_with(&["and keep my words MARK-a", "bytes left out here by rejoin"]);
 }
+
+/// Of a turn that is much larger than the budget, as much is read and told as fits.
+#[test]
+fn the_budget_is_used() {
+    let bench = with_budget(20_000);
+    bench.first("TOOL-RUN [seq 1 50000] and keep my words MARK-a").done();
+    let said = bench.hand_to("demo2", "x MARK-b").done();
+    said.knows(&["a", "b"]).sent_with(&["and keep my words MARK-a", "bytes left out here by rejoin"]);
+    assert!((18_000..21_000).contains(&said.sent().len()), "{} bytes", said.sent().len());
+}
+
+#[test]
+fn what_the_user_said_is_left_out_last() {
+    let bench = with_budget(4000);
+    bench.first("MARK-m0 TOOL-RUN [seq 1 1000]").done();
+    for number in 1..12 {
+        bench.next(&format!("MARK-m{number} TOOL-RUN [seq 1 1000]")).done();
+    }
+    let said = bench.hand_to("demo2", "x").done();
+    let marks: Vec<String> = (0..12).map(|number| format!("m{number}")).collect();
+    said.knows(&marks.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!((3600..5000).contains(&said.sent().len()), "{} bytes", said.sent().len());
+}
