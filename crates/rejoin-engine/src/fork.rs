@@ -9,14 +9,14 @@ use rejoin_core::{Conversation, ConversationId, Envelope, Kind, MessageId, Syste
 use rejoin_journal::private;
 use serde_json::Value;
 
-use crate::scribe::{Letterhead, new_id};
+use crate::scribe::Letterhead;
 use crate::{Engine, TurnError, git};
 
 impl Engine {
-    /// Copies the path up to a turn into a new conversation: the same turns with the same ids, and where they come
+    /// Copies the path up to a turn into a new conversation of that id: the same turns with the same ids, and where they come
     /// from. The permission level goes along; pins do not: the sessions belong to the conversation that made them and
     /// may move on there, so the next turn replays.
-    pub fn fork(&self, from: ConversationId, turn: TurnId) -> Result<ConversationId, TurnError> {
+    pub fn fork(&self, id: ConversationId, from: ConversationId, turn: TurnId) -> Result<(), TurnError> {
         let conversation = self.load_to_write(from)?.conversation;
         let Some(info) = conversation.info.clone() else {
             return Err(TurnError::Usage(format!("conversation {} has lost its beginning", from.short())));
@@ -24,7 +24,6 @@ impl Engine {
         let Some(turn) = conversation.tree.turn(turn).map(|turn| turn.id) else {
             return Err(TurnError::NotFound(format!("conversation {} has no turn {turn}", from.short())));
         };
-        let id = ConversationId::new(new_id().uuid());
         let head = Letterhead {
             conversation: id,
             cwd: info.dir.clone(),
@@ -55,7 +54,7 @@ impl Engine {
         drop(out);
         (&draft.file).rewind().map_err(TurnError::system("cannot read the fork"))?;
         self.store().adopt(id, &info, &mut BufReader::new(&draft.file))?;
-        Ok(id)
+        Ok(())
     }
 }
 

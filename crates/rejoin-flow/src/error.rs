@@ -25,6 +25,16 @@ pub enum FlowError {
     /// A run that was named does not exist.
     #[error("{0}")]
     NotFound(String),
+    /// A line of a run's file is not any more what it was.
+    #[error("line {line} of {} is damaged; {next}", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// The line's number.
+        line: usize,
+        /// What that means, and what can be done.
+        next: String,
+    },
     /// Somebody else is at it.
     #[error("{0}")]
     Busy(String),
@@ -43,12 +53,15 @@ impl FlowError {
             FlowError::Wrong(_) | FlowError::Usage(_) => 2,
             FlowError::Unreadable { cause, .. } => match cause.kind() {
                 ErrorKind::NotFound => 4,
-                ErrorKind::InvalidData | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => 2,
+                ErrorKind::InvalidData
+                | ErrorKind::InvalidInput
+                | ErrorKind::FileTooLarge
+                | ErrorKind::IsADirectory => 2,
                 _ => 7,
             },
             FlowError::NotFound(_) => 4,
             FlowError::Busy(_) => 6,
-            FlowError::Journal(_) => 7,
+            FlowError::Journal(_) | FlowError::Damaged { .. } => 7,
             FlowError::Rejoin(error) => error.exit_code(),
         }
     }

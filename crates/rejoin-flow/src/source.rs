@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use rejoin_journal::read_regular_text;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{self, Before};
@@ -27,11 +26,13 @@ const LARGEST: u64 = 4 << 20;
 impl Source {
     /// Reads a flow file and the prompts beside it.
     pub fn open(file: &Path) -> Result<(Source, Flow), FlowError> {
-        let text = read_text(file).map_err(|cause| FlowError::Unreadable { file: file.to_owned(), cause })?;
+        let text = read_regular_text(file, LARGEST)
+            .map_err(|cause| FlowError::Unreadable { file: file.to_owned(), cause })?;
         let mut source = Source { file: file.to_string_lossy().into_owned(), text, prompts: BTreeMap::new() };
         let mut prompts = BTreeMap::new();
         let flow = source.parse(&mut |name| {
-            let text = read_text(&file.with_file_name(name)).map_err(|error| error.to_string())?;
+            let text =
+                read_regular_text(&file.with_file_name(name), LARGEST).map_err(|error| error.to_string())?;
             prompts.insert(name.to_owned(), text.clone());
             Ok(text)
         })?;
@@ -93,14 +94,4 @@ fn fill_in_prompts(step: &mut Step, load: &mut Load<'_>, problems: &mut Vec<Prob
         Kind::ForEach(each) => fill_in_prompts(&mut each.step, load, problems),
         Kind::Agent(_) | Kind::Command(_) => {}
     }
-}
-
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let wrong = |kind, words: String| Err(std::io::Error::new(kind, words));
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return wrong(ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20));
-    }
-    String::from_utf8(bytes).or_else(|_| wrong(ErrorKind::InvalidData, "it is not UTF-8".into()))
 }

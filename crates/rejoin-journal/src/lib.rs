@@ -23,6 +23,7 @@ pub mod private;
 mod problem;
 mod process;
 mod project_name;
+mod regular_file;
 mod scan;
 mod store;
 
@@ -38,4 +39,5 @@ pub use messages::{Merged, messages};
 pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
+pub use regular_file::{read_regular_file, read_regular_text};
 pub use store::{Adopted, Append, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};

@@ -70,7 +70,7 @@ pub(crate) fn copy_atomically(path: &Path, from: &mut dyn Read) -> Result<(), Jo
 }
 
 /// Makes the names in a directory survive a loss of power.
-pub(crate) fn sync_dir(path: &Path) -> Result<(), JournalError> {
+pub fn sync_dir(path: &Path) -> Result<(), JournalError> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match File::open(path).and_then(|directory| directory.sync_all()) {
         // Some file systems cannot do it, and a directory above ours may be closed to us.

@@ -69,7 +69,14 @@ impl Rejoin {
     /// A conversation of its own that begins with the path to a turn: the same turns with the same ids. Its agents'
     /// sessions stay with the other one, so the next turn is told the history.
     pub fn fork(&self, conversation: ConversationId, turn: TurnId) -> Result<ConversationId, Error> {
-        Ok(self.engine.fork(conversation, turn)?)
+        let id = ConversationId::new(uuid::Uuid::new_v4());
+        self.fork_as(id, conversation, turn)?;
+        Ok(id)
+    }
+
+    /// The same with an id of one's own, for whoever must note it before the conversation is there.
+    pub fn fork_as(&self, id: ConversationId, from: ConversationId, turn: TurnId) -> Result<(), Error> {
+        Ok(self.engine.fork(id, from, turn)?)
     }
 
     /// Runs a shell command below the supervisor: it ends when we do. `lock` stays locked until its last process is

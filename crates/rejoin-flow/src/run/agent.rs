@@ -30,6 +30,8 @@ enum Place {
     New,
     /// After that turn.
     After(ConversationId, TurnId),
+    /// After that turn, in a conversation of its own that begins with it and is not there yet.
+    InFork { of: ConversationId, after: TurnId, fork: ConversationId },
     /// That turn again, which was cut or failed.
     Again(ConversationId, TurnId),
 }
@@ -135,10 +137,8 @@ impl Walk<'_> {
         {
             return Ok(Ok(Place::After(fork, turn)));
         }
-        Ok(match self.rejoin.fork(conversation, turn) {
-            Ok(fork) => Ok(Place::After(fork, turn)),
-            Err(error) => Err(Box::new(not_run(task.key, &error))),
-        })
+        let fork = ConversationId::new(uuid::Uuid::new_v4());
+        Ok(Ok(Place::InFork { of: conversation, after: turn, fork }))
     }
 
     /// Runs one turn; an error is what the library refused.
@@ -159,20 +159,28 @@ impl Walk<'_> {
         let _registered = halt.register(&canceller);
         let conversation = match place {
             Place::New => turn.new_conversation(),
-            Place::After(conversation, _) | Place::Again(conversation, _) => conversation,
+            Place::After(conversation, _)
+            | Place::Again(conversation, _)
+            | Place::InFork { fork: conversation, .. } => conversation,
         };
-        // Noted before it is begun: whenever we are killed, it is found again.
+        // Noted before it is begun, its fork included: whenever we are killed, it is found again.
         self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id(), sent_back })?;
+        if let Place::InFork { of, after, fork } = place
+            && let Err(error) = self.rejoin.fork_as(fork, of, after)
+        {
+            return Ok(Err(error));
+        }
         Ok(turn.run(|event| self.tell(task.key, event)))
     }
 
     fn described(&self, step: &AgentStep, words: &Words, place: Place) -> TurnBuilder<'_> {
-        let mut turn = self.rejoin.project(&self.begun.dir).prompt(&words.prompt).wait(WAIT);
-        turn = match place {
-            Place::New => turn,
-            Place::After(conversation, after) => {
-                turn.resume(conversation.to_string()).checkpoint(after.to_string())
+        let turn = self.rejoin.project(&self.begun.dir).wait(WAIT);
+        let mut turn = match place {
+            Place::New => turn.prompt(&words.prompt),
+            Place::After(conversation, after) | Place::InFork { fork: conversation, after, .. } => {
+                turn.resume(conversation.to_string()).checkpoint(after.to_string()).prompt(&words.prompt)
             }
+            // With the words it had.
             Place::Again(conversation, again) => {
                 turn.resume(conversation.to_string()).retry(Some(again.to_string()))
             }

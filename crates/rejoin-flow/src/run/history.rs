@@ -7,6 +7,7 @@ use rejoin::{ConversationId, TurnId};
 use rejoin_journal::{Locks, Owner};
 use serde::Serialize;
 
+use super::line::Line;
 use super::log;
 use super::overview::newest;
 use super::record::{Begun, Ended, Key, Record, RunId, State};
@@ -20,6 +21,9 @@ pub struct Run {
     pub begun: Begun,
     /// Where it stands.
     pub standing: Standing,
+    /// The numbers of damaged lines in its file: what they said is lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<usize>,
     /// What its steps came to.
     #[serde(flatten)]
     pub steps: Steps,
@@ -99,13 +103,37 @@ impl Standing {
 
 impl Run {
     fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let mut records = log::read(path)?;
-        let Some(Record::Run(begun)) = records.next().transpose()? else { return Ok(None) };
-        let mut run = Run { begun: *begun, standing: Standing::Interrupted, steps: Steps::default() };
-        for record in records {
-            let record = record?;
+        let mut lines = log::lines(path)?;
+        let begun = loop {
+            let Some((line, content)) = lines.next().transpose()? else { return Ok(None) };
+            match content {
+                Line::Nothing => {}
+                Line::Record(record) => match *record {
+                    Record::Run(begun) => break *begun,
+                    _ => return Ok(None),
+                },
+                Line::Damaged => {
+                    let next = "it said what is run, so the run cannot go on; begin a new one".to_owned();
+                    return Err(FlowError::Damaged { file: path.to_owned(), line, next });
+                }
+            }
+        };
+        let standing = Standing::Interrupted;
+        let mut run = Run { begun, standing, damaged: Vec::new(), steps: Steps::default() };
+        for line in lines {
+            let record = match line? {
+                (_, Line::Record(record)) => *record,
+                (_, Line::Nothing) => continue,
+                (number, Line::Damaged) => {
+                    run.damaged.push(number);
+                    continue;
+                }
+            };
             match &record {
-                Record::Resumed { .. } => run.standing = Standing::Interrupted,
+                Record::Resumed { damaged, .. } => {
+                    run.standing = Standing::Interrupted;
+                    run.damaged.retain(|line| !damaged.contains(line));
+                }
                 Record::Result { state, .. } => run.standing = Standing::after(*state),
                 _ => {}
             }

@@ -5,6 +5,7 @@ mod at_once;
 mod command;
 mod for_each;
 mod history;
+mod line;
 mod log;
 mod output;
 mod overview;

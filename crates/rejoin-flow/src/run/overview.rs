@@ -58,10 +58,10 @@ struct Brief {
 
 impl Overview {
     fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let Some(head) = log::read::<Head>(path)?.next().transpose()? else { return Ok(None) };
+        let Some(head) = log::glance::<Head>(path)?.next().transpose()? else { return Ok(None) };
         let mut standing = Standing::Interrupted;
         let mut done = BTreeSet::new();
-        for record in log::read::<Brief>(path)? {
+        for record in log::glance::<Brief>(path)? {
             let Brief { kind, step, index, state, anew } = record?;
             match (kind.as_str(), step, state) {
                 ("resumed", ..) => {
@@ -101,7 +101,7 @@ pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
 pub(crate) fn newest(home: &Path) -> Result<Option<RunId>, FlowError> {
     let mut newest: Option<Head> = None;
     for id in ids(home) {
-        let head = log::read::<Head>(&log::path(home, id))?.next().transpose()?;
+        let head = log::glance::<Head>(&log::path(home, id))?.next().transpose()?;
         newest = newest.into_iter().chain(head).max_by(|one, other| one.time.cmp(&other.time));
     }
     Ok(newest.map(|head| head.id))

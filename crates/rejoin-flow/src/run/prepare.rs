@@ -9,7 +9,7 @@ use rejoin_journal::{Lease, LockError, Owner};
 use uuid::Uuid;
 
 use super::history::{self, Run, Standing, Steps, lock_name, locks};
-use super::log::Log;
+use super::log::{self, Log};
 use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
@@ -71,7 +71,7 @@ impl<'a> Prepared<'a> {
             steps,
             time: now(),
         };
-        let run = Run { begun, standing: Standing::Running, steps: Steps::default() };
+        let run = Run { begun, standing: Standing::Running, damaged: Vec::new(), steps: Steps::default() };
         Ok(Self { rejoin, flow, run, anew: None, lease: None })
     }
 
@@ -105,7 +105,24 @@ impl<'a> Prepared<'a> {
             None => Vec::new(),
         };
         run.steps.forget(&anew);
-        Ok(Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease) })
+        let prepared = Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease) };
+        prepared.check_damage()?;
+        Ok(prepared)
+    }
+
+    /// A line that cannot be read may have noted a turn that was done, or a command that is over: what was not said to
+    /// begin anew is not done again because of it.
+    fn check_damage(&self) -> Result<(), FlowError> {
+        let anew = |name: &&str| self.anew.iter().flatten().any(|step| step == name);
+        let first = self.plan().into_iter().find(|name| !anew(name));
+        let (Some(&line), Some(first)) = (self.run.damaged.first(), first) else { return Ok(()) };
+        let id = self.id();
+        let short = &id.simple().to_string()[..8];
+        let next = format!(
+            "it may have noted a turn that was paid for, so the run does not go on by itself: `rejoin flow show {short}` \
+             shows what is left of it, `rejoin flow resume {short} --from {first}` runs {first:?} and all after it anew"
+        );
+        Err(FlowError::Damaged { file: log::path(self.rejoin.home(), id), line, next })
     }
 
     /// The run's id.
@@ -136,7 +153,7 @@ impl<'a> Prepared<'a> {
         let log = Log::open(self.rejoin.home(), id)?;
         let first = match self.anew.take() {
             None => Record::Run(Box::new(self.run.begun.clone())),
-            Some(anew) => Record::Resumed { time: now(), anew },
+            Some(anew) => Record::Resumed { time: now(), anew, damaged: self.run.damaged.clone() },
         };
         let commands = commands_lease(self.rejoin, &self.flow, id)?;
         let walk = Walk::new(self.rejoin, &self.flow, self.run, log, commands, watch);

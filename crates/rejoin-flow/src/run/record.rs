@@ -9,7 +9,9 @@ use serde_json::Value;
 use crate::{Failure, Source};
 
 /// The version of these records.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+/// From this version on every line has a checksum, `sum`, which is no field of its record.
+pub(crate) const SEALED: u32 = 2;
 
 /// One line of a run's file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -23,6 +25,10 @@ pub enum Record {
         time: String,
         /// The steps that begin anew.
         anew: Vec<String>,
+        /// Lines that were damaged then, by their numbers: what they said does not matter any more, because all that
+        /// was not over begins anew.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        damaged: Vec<usize>,
     },
     /// A step begins.
     StepBegun {

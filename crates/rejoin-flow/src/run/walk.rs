@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
         let (state, code) = last;
         self.write(Record::Result { state, code, time: now() })?;
         let steps = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Run { begun: self.begun, standing: Standing::after(state), steps })
+        Ok(Run { begun: self.begun, standing: Standing::after(state), damaged: Vec::new(), steps })
     }
 
     /// Writes something down; from then on it counts.

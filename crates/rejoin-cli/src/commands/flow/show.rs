@@ -32,6 +32,9 @@ fn text(run: &Run) -> String {
     for (name, value) in &run.begun.inputs {
         let _ = writeln!(out, "  {name} = {}", style::one_line(&value.to_string(), 100));
     }
+    for line in &run.damaged {
+        let _ = writeln!(out, "  line {line} of its file is damaged: what it said is lost");
+    }
     for ended in &run.steps.results {
         out.push_str(&paragraph(ended));
     }

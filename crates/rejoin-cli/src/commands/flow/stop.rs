@@ -1,6 +1,5 @@
 use anyhow::Context;
 use rejoin_flow::FlowError;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cli::FlowCancelArgs;
 use crate::commands::open;
@@ -10,12 +9,16 @@ use crate::{exit, style};
 pub(super) fn cancel(args: &FlowCancelArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
     let id = rejoin_flow::find(rejoin.home(), &args.run)?.begun.id;
-    let owner = rejoin_flow::holder(rejoin.home(), id)?;
-    let pid = owner.and_then(|owner| Pid::from_raw(i32::try_from(owner.pid).ok()?));
-    let Some(pid) = pid else {
+    let Some(owner) = rejoin_flow::holder(rejoin.home(), id)? else {
         return Err(FlowError::NotFound(format!("nobody is at run {id}; there is nothing to stop")).into());
     };
-    kill_process(pid, Signal::TERM).context("cannot reach the process that is at it")?;
-    style::talk(&format!("asked process {pid} to stop"));
+    // Its number alone may be somebody else's by now.
+    let Some(process) = owner.process() else {
+        let words =
+            format!("run {id} is held by {owner}: that is not surely the process to stop; end it yourself");
+        return Err(FlowError::Busy(words).into());
+    };
+    process.terminate().context("cannot reach the process that is at it")?;
+    style::talk(&format!("asked process {} to stop", process.pid()));
     Ok(exit::DONE)
 }

@@ -1,8 +1,9 @@
 //! Runs that are killed or stopped, and go on.
 
 use std::fs;
+use std::path::PathBuf;
 
-use super::{marks, states, step};
+use super::{log, marks, states, step};
 use crate::support::{Bench, eventually};
 
 const THREE: &str = "
@@ -65,12 +66,7 @@ fn a_run_killed_in_a_turn_takes_that_turn_up_again() {
 
 #[test]
 fn a_turn_that_ended_before_the_kill_is_not_paid_for_twice() {
-    let bench = Bench::new();
-    bench.file("test.flow.yaml", THREE);
-    bench.file("go", "");
-    bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
-    let dir = fs::read_dir(bench.home().join("flows")).unwrap();
-    let log = dir.map(|entry| entry.unwrap().path()).next().unwrap();
+    let (bench, log) = done();
     let text = fs::read_to_string(&log).unwrap();
     let end = text.find("{\"type\":\"step_ended\",\"step\":\"three\"").unwrap();
     // As if the power had gone in the middle of that line.
@@ -78,6 +74,46 @@ fn a_turn_that_ended_before_the_kill_is_not_paid_for_twice() {
     let run = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done().json();
     assert_eq!(marks(&step(&run, "three")), "MARK-a,MARK-b,MARK-c");
     assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 3);
+}
+
+/// A run that was done, and its file.
+fn done() -> (Bench, PathBuf) {
+    let bench = Bench::new();
+    bench.file("test.flow.yaml", THREE);
+    bench.file("go", "");
+    bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
+    let log = log(&bench).unwrap();
+    (bench, log)
+}
+
+#[test]
+fn a_turn_whose_note_is_damaged_is_not_paid_for_twice_in_silence() {
+    let (bench, log) = done();
+    let whole = fs::read_to_string(&log).unwrap();
+    let note = whole.find("{\"type\":\"turn\",\"step\":\"three\"").unwrap();
+    let end = note + whole[note..].find('\n').unwrap() + 1;
+    let number = whole[..end].lines().count();
+    // Killed before it ended: a digit of its id, a quotation mark, the end of the line before it.
+    for (at, byte) in [(end - 40, b'g'), (note + 1, b'\''), (note - 1, b' ')] {
+        let mut bytes = whole.as_bytes()[..end].to_vec();
+        bytes[at] = byte;
+        fs::write(&log, bytes).unwrap();
+        let line = if at < note { number - 1 } else { number };
+        let said = bench.rejoin(&["flow", "resume", "@"]).ends(7);
+        said.tells(&[&format!("line {line} of "), "is damaged", "a turn that was paid for", "--from three"]);
+        let shown = bench.rejoin(&["flow", "show", "@"]).done();
+        assert!(
+            shown.stdout().contains(&format!("line {line} of its file is damaged")),
+            "{}",
+            shown.stdout()
+        );
+        assert_eq!(bench.conversations()[0]["turns"], 3, "nothing was run");
+    }
+    // Asked for, it is.
+    bench.rejoin(&["flow", "resume", "@", "--from", "three"]).done();
+    assert_eq!(bench.conversations()[0]["turns"], 4);
+    bench.rejoin(&["flow", "resume", "@"]).done();
+    assert_eq!(bench.conversations()[0]["turns"], 4, "nothing is left to do");
 }
 
 #[test]

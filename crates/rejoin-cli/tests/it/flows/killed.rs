@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{marks, step};
+use super::{log, marks, step};
 use crate::support::{Bench, eventually};
 
 /// Waits in a command or in an agent's tool until the file `go` is there, and leaves a sign.
@@ -26,11 +25,6 @@ fn killed_and_resumed(yaml: &str, code: i32) -> (Bench, Value) {
     bench.file("go", "");
     let run = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).ends(code).json();
     (bench, run)
-}
-
-/// The run's file.
-fn log(bench: &Bench) -> Option<PathBuf> {
-    fs::read_dir(bench.home().join("flows")).ok()?.next().map(|entry| entry.unwrap().path())
 }
 
 /// How often the turn of each prompt came to its end, over all conversations; a fork's copies count once.
@@ -180,6 +174,22 @@ fn between_the_note_of_a_turn_and_the_turn_itself() {
     }
 }
 
+/// Else a kill between the two would leave a conversation that nobody knows.
+#[test]
+fn a_fork_is_noted_before_it_is_made() {
+    let bench = Bench::new();
+    let yaml = "
+steps:
+  one: { agent: demo, prompt: MARK-one }
+  shell: { run: 'rm -r \"$REJOIN_HOME\"/projects' }
+  fork: { fork_from: one, prompt: MARK-fork, needs: shell }
+";
+    bench.file("test.flow.yaml", yaml);
+    bench.rejoin(&["flow", "run", "test.flow.yaml"]).ends(4);
+    let text = fs::read_to_string(log(&bench).unwrap()).unwrap();
+    assert!(text.contains("{\"type\":\"turn\",\"step\":\"fork\""), "{text}");
+}
+
 #[test]
 fn whenever_it_is_killed_nothing_is_paid_for_twice() {
     let yaml = "
@@ -211,8 +221,7 @@ steps:
         run.kill();
         let run = bench.rejoin(&["flow", "resume", "@", "-o", "json"]).done().json();
         each_was_paid_once(&bench, &all);
-        // Two forks may have been made and not noted.
-        assert!(bench.conversations().len() <= 7, "killed after {lines} lines: {:#?}", bench.conversations());
+        assert!(bench.conversations().len() == 5, "killed after {lines} lines: {:#?}", bench.conversations());
         assert!(marks(&step(&run, "last")).starts_with("MARK-one,MARK-two,MARK-"), "{run:#}");
         lines += 3;
     }

@@ -14,6 +14,9 @@ mod unnamed;
 mod values;
 mod variables;
 
+use std::fs;
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::support::{Bench, Call, Said};
@@ -22,6 +25,11 @@ use crate::support::{Bench, Call, Said};
 fn flow<'a>(bench: &'a Bench, yaml: &str) -> Call<'a> {
     bench.file("test.flow.yaml", yaml);
     bench.rejoin(&["flow", "run", "test.flow.yaml", "-o", "json"])
+}
+
+/// The run's file.
+fn log(bench: &Bench) -> Option<PathBuf> {
+    fs::read_dir(bench.home().join("flows")).ok()?.next().map(|entry| entry.unwrap().path())
 }
 
 /// What a step of a run came to.

@@ -95,10 +95,18 @@ fn files_that_are_none() {
     let bench = Bench::new();
     let validate = |file: &str| bench.rejoin(&["flow", "validate", file]);
     validate("none.flow.yaml").ends(4).tells(&["cannot read none.flow.yaml"]);
-    validate(".").ends(2).tells(&["Is a directory"]);
-    validate("/dev/zero").ends(2).tells(&["larger than 4 MiB"]);
+    validate(".").ends(2).tells(&["cannot read .: it is a directory, not a file"]);
+    validate("/dev/zero").ends(2).tells(&["cannot read /dev/zero: it is a device, not a file"]);
+    bench.file("long.flow.yaml", "#".repeat((4 << 20) + 1));
+    validate("long.flow.yaml").ends(2).tells(&["larger than 4 MiB"]);
     bench.file("bytes.flow.yaml", [0xff, 0xfe]);
     validate("bytes.flow.yaml").ends(2).tells(&["not UTF-8"]);
+    // Nobody writes into it: it is not waited for.
+    let pipe = bench.project().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    validate("pipe").ends(2).tells(&["cannot read pipe: it is a pipe, not a file"]);
+    bench.file("asks.flow.yaml", "steps: { a: { prompt_file: pipe } }");
+    validate("asks.flow.yaml").ends(2).tells(&["cannot read the prompt \"pipe\": it is a pipe, not a file"]);
 }
 
 #[test]
