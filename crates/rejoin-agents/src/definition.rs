@@ -7,7 +7,7 @@ use rejoin_core::compose::Composed;
 use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
-use crate::{Attached, Driver, IdSource, Media};
+use crate::{Attached, Damage, Driver, IdSource, Media, damage};
 
 /// Everything rejoin knows about one agent.
 pub trait Definition: Sync {
@@ -63,6 +63,13 @@ pub trait Definition: Sync {
         let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let mtime = i64::try_from(modified.as_nanos()).ok()?;
         Some(Witness { path: found.to_string_lossy().into_owned(), size: meta.len(), mtime })
+    }
+
+    /// What is wrong with a session found by [`Definition::find_session`], if it is no longer what the
+    /// agent wrote: resumed, it would have forgotten something, and not say so. By default it is a file
+    /// of JSON lines. What cannot be looked at has no damage that is known.
+    fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
+        damage::of_lines(found).ok().flatten()
     }
 
     /// Clears away what a run left in the agent's store that endangers the session it belongs to.

@@ -9,6 +9,7 @@ mod blocks;
 mod checks;
 mod claude;
 mod codex;
+mod damage;
 mod definition;
 mod demo;
 mod driver;
@@ -34,6 +35,7 @@ mod truncated;
 mod words;
 
 pub use attached::{Attached, Media, check_kinds};
+pub use damage::Damage;
 pub use definition::{
     Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Login, Lookup, ProbeAnswer,
     Refusal, Request,

@@ -28,6 +28,9 @@ pub struct Pin {
     /// How the stored session looked when we last left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// How it looked before a turn that was not settled: whatever came of that, it holds this much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Witness>,
     /// Its history was shortened when it was replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,

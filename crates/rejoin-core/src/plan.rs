@@ -58,6 +58,8 @@ pub enum Stored {
     Advanced,
     /// It is gone.
     Missing,
+    /// It is there and lacks something it held: what, in a few words.
+    Damaged(&'static str),
     /// This agent's store cannot be looked into.
     CannotTell,
 }
@@ -163,10 +165,13 @@ impl Guard {
                 (!unchanged).then_some(Reason::HistoryChanged)
             }
             Guard::StillStored => match (stored(pin), &pin.state) {
-                (Stored::Missing | Stored::CannotTell, PinState::Tentative) => {
+                (Stored::Missing | Stored::Damaged(_) | Stored::CannotTell, PinState::Tentative) => {
                     Some(Reason::SessionUnconfirmed { session: session() })
                 }
-                (Stored::Missing, _) => Some(Reason::SessionMissing { session: session() }),
+                (Stored::Missing, _) => Some(Reason::SessionMissing { session: session(), why: None }),
+                (Stored::Damaged(why), _) => {
+                    Some(Reason::SessionMissing { session: session(), why: Some(why.to_owned()) })
+                }
                 _ => None,
             },
         }

@@ -43,10 +43,13 @@ pub enum Reason {
     },
     /// The conversation's scope is another one than when the session was made.
     ScopeChanged,
-    /// The agent's stored session is gone.
+    /// The agent's stored session is gone, or no longer holds what it must.
     SessionMissing {
         /// Its id.
         session: String,
+        /// What is wrong with it, if it is not gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// The session was announced, but nothing shows that it was ever stored.
     SessionUnconfirmed {
@@ -116,8 +119,11 @@ impl fmt::Display for Reason {
                 write!(f, "sessions are kept elsewhere (was {was}, now {now})")
             }
             Reason::ScopeChanged => f.write_str("scope changed"),
-            Reason::SessionMissing { session } => {
+            Reason::SessionMissing { session, why: None } => {
                 write!(f, "its stored session {} is gone", short(session))
+            }
+            Reason::SessionMissing { session, why: Some(why) } => {
+                write!(f, "its stored session {} is damaged ({why})", short(session))
             }
             Reason::SessionUnconfirmed { session } => {
                 write!(f, "its session {} was never stored", short(session))

@@ -1,25 +1,38 @@
 //! Looks at the agent's stored session before and after a turn.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rejoin_agents::{Definition, Found};
 use rejoin_core::plan::Stored;
 use rejoin_core::{Pin, SessionId, Witness};
 
-/// How the stored session of a pin stands against what we left.
+/// Nobody's use makes a session shorter: an older copy was put back, or its end was lost with the
+/// power. It would go on without what was said since.
+const SHORTER: &str = "it is shorter than it was left";
+
+/// How the stored session of a pin stands against what we left. Its size and time do not tell
+/// whether it still holds anything, so it is looked into.
 pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
-    match agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session) {
-        Found::Nowhere => Stored::Missing,
-        Found::CannotTell => Stored::CannotTell,
-        Found::At(path) => match (&pin.witness, agent.witness(&path, &pin.session)) {
-            (_, None) => Stored::Missing,
-            // Nobody's use makes a session shorter: an older copy was put back, or its end was lost with
-            // the power. It would go on without what was said since.
-            (Some(before), Some(now)) if before.path == now.path && now.size < before.size => Stored::Missing,
-            (Some(before), Some(now)) if *before != now => Stored::Advanced,
-            _ => Stored::Stored,
-        },
+    let path = match find(agent, pin) {
+        Found::Nowhere => return Stored::Missing,
+        Found::CannotTell => return Stored::CannotTell,
+        Found::At(path) => path,
+    };
+    let Some(now) = agent.witness(&path, &pin.session) else { return Stored::Missing };
+    let shorter = |before: &Witness| before.path == now.path && now.size < before.size;
+    if pin.witness.as_ref().or(pin.at_least.as_ref()).is_some_and(shorter) {
+        return Stored::Damaged(SHORTER);
     }
+    if let Some(damage) = agent.damage(&path, &pin.session) {
+        return Stored::Damaged(damage.words());
+    }
+    if pin.witness.as_ref().is_some_and(|before| *before != now) { Stored::Advanced } else { Stored::Stored }
+}
+
+/// Whether somebody used a session since we left it. It is there and sound.
+pub(crate) fn was_used_elsewhere(agent: &dyn Definition, pin: &Pin) -> bool {
+    let now = found(find(agent, pin)).and_then(|path| agent.witness(&path, &pin.session));
+    matches!((&pin.witness, now), (Some(before), Some(now)) if *before != now)
 }
 
 /// How the stored session looks now.
@@ -29,8 +42,109 @@ pub(crate) fn witness(
     dir: &Path,
     session: &SessionId,
 ) -> Option<Witness> {
-    match agent.find_session(store, dir, session) {
-        Found::At(path) => agent.witness(&path, session),
+    found(agent.find_session(store, dir, session)).and_then(|path| agent.witness(&path, session))
+}
+
+fn find(agent: &dyn Definition, pin: &Pin) -> Found {
+    agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session)
+}
+
+fn found(found: Found) -> Option<PathBuf> {
+    match found {
+        Found::At(path) => Some(path),
         Found::Nowhere | Found::CannotTell => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use rejoin_core::{Agent, Mark, PinState, Scope};
+
+    use super::*;
+
+    const SOUND: &str = "{\"type\":\"session\"}\n{\"type\":\"user\",\"text\":\"hello\"}\n";
+
+    /// A session of the demo agent as we left it.
+    struct Left {
+        agent: &'static dyn Definition,
+        file: PathBuf,
+        pin: Pin,
+        _store: tempfile::TempDir,
+    }
+
+    impl Left {
+        fn behind() -> Self {
+            let agent = rejoin_agents::find(&Agent::Demo).unwrap();
+            let store = tempfile::tempdir().unwrap();
+            let session = agent.session_id("766fde6e-0724-4c4c-bed4-a8c19bfcc35e").unwrap();
+            let file = store.path().join(format!("{session}.jsonl"));
+            fs::write(&file, SOUND).unwrap();
+            let witness = agent.witness(&file, &session);
+            let pin = Pin {
+                session,
+                scope: Scope::Shared,
+                dir: "/p".into(),
+                store: store.path().to_string_lossy().into_owned(),
+                product: String::new(),
+                home: String::new(),
+                state: PinState::Live,
+                seen: Mark::EMPTY,
+                exposed: Mark::EMPTY,
+                witness,
+                at_least: None,
+                lossy: false,
+                total: None,
+                failing: None,
+            };
+            Self { agent, file, pin, _store: store }
+        }
+
+        /// After a turn that nobody settled.
+        fn killed(mut self) -> Self {
+            self.pin.at_least = self.pin.witness.take();
+            self
+        }
+
+        /// With other bytes, and the time it had.
+        fn holds(&self, bytes: &[u8]) -> Stored {
+            let time = fs::metadata(&self.file).unwrap().modified().unwrap();
+            fs::write(&self.file, bytes).unwrap();
+            File::options().append(true).open(&self.file).unwrap().set_modified(time).unwrap();
+            stored(self.agent, &self.pin)
+        }
+    }
+
+    #[test]
+    fn a_session_is_as_it_was_left_or_was_used_elsewhere() {
+        let left = Left::behind();
+        assert_eq!(left.holds(SOUND.as_bytes()), Stored::Stored);
+        assert!(!was_used_elsewhere(left.agent, &left.pin));
+        assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Advanced);
+        assert!(was_used_elsewhere(left.agent, &left.pin));
+        let left = Left::behind().killed();
+        assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Stored, "by that turn");
+    }
+
+    #[test]
+    fn zeros_of_the_same_size_and_time_are_no_use_of_it() {
+        for left in [Left::behind(), Left::behind().killed()] {
+            let half = SOUND.len() / 2;
+            let half = [&SOUND.as_bytes()[..half], &vec![0; SOUND.len() - half]].concat();
+            for zeros in [vec![0; SOUND.len()], half, [SOUND.as_bytes(), &[0; 100]].concat()] {
+                assert_eq!(left.holds(&zeros), Stored::Damaged("it holds zeros where words should be"));
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_missing_is_noticed_also_after_a_turn_that_nobody_settled() {
+        for left in [Left::behind(), Left::behind().killed()] {
+            let first_line = SOUND.find('\n').unwrap() + 1;
+            assert_eq!(left.holds(&SOUND.as_bytes()[..first_line]), Stored::Damaged(SHORTER));
+            let torn = format!("{SOUND}{{\"type\":\"us");
+            assert_eq!(left.holds(torn.as_bytes()), Stored::Damaged("its last record is cut"));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::compose::Told;
-use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
+use rejoin_core::plan::{Plan, Runtime, Situation, Wish, plan};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, FailureClass, Kind, MessageId, Outcome, Permissions, Pin,
     SessionId, Slice, System, Tree, Turn, TurnId, TurnState,
@@ -149,7 +149,7 @@ impl Scene {
 
     /// Whether somebody used the session of a pin since we left it.
     pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
-        preflight::stored(order.agent, pin) == Stored::Advanced
+        preflight::was_used_elsewhere(order.agent, pin)
     }
 
     /// The agent's own pins.
@@ -303,6 +303,7 @@ impl Scene {
             seen: rejoin_core::Mark::EMPTY,
             exposed: rejoin_core::Mark::EMPTY,
             witness: None,
+            at_least: None,
             lossy: false,
             total: None,
             failing: None,

@@ -13,7 +13,7 @@ use crate::{Order, preflight};
 pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) -> Pin {
     pin.exposed = scene.slice.mark().push(turn, 0);
     // Until the turn is settled nobody can say how the stored session should look.
-    pin.witness = None;
+    pin.at_least = pin.witness.take().or(pin.at_least);
     pin.lossy |= lossy;
     pin
 }
@@ -36,6 +36,9 @@ pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &Yield, o
         .store
         .as_deref()
         .and_then(|store| preflight::witness(order.agent, store, &scene.dir, &pin.session));
+    if pin.witness.is_some() {
+        pin.at_least = None;
+    }
     pin
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rejoin_agents::Found;
-use rejoin_core::plan::{Guard, Situation, considered, plan};
+use rejoin_core::plan::{Guard, Situation, Stored, considered, plan};
 use rejoin_core::{Agent, ConversationId, Decision, Divergence, Pin, Turn, Witness, divergence};
 use serde::Serialize;
 
@@ -112,7 +112,11 @@ impl Scene {
                 let now = match found {
                     Found::At(path) => {
                         check.stored = order.agent.witness(&path, &pin.session);
-                        check.stored.as_ref().map_or_else(|| "gone".into(), |stored| stored.path.clone())
+                        match (&check.stored, preflight::stored(order.agent, pin)) {
+                            (None, _) => "gone".into(),
+                            (Some(stored), Stored::Damaged(why)) => format!("{} ({why})", stored.path),
+                            (Some(stored), _) => stored.path.clone(),
+                        }
                     }
                     Found::Nowhere => "gone".into(),
                     Found::CannotTell => "cannot be looked at".into(),

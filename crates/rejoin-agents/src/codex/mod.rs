@@ -14,7 +14,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, nesting,
+    Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    nesting,
 };
 
 /// Codex CLI.
@@ -120,6 +121,10 @@ impl Definition for Codex {
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
         store::find(store, session)
+    }
+
+    fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
+        store::damage(found).ok().flatten()
     }
 
     fn stored_total(&self, session_file: &Path) -> Option<Usage> {

@@ -9,7 +9,7 @@ use rejoin_core::{SessionId, Usage};
 use uuid::Uuid;
 
 use super::wire::Tokens;
-use crate::Found;
+use crate::{Damage, Found, damage};
 
 /// Looks for the file of a session, on the day its id was made first.
 pub(super) fn find(store: &Path, session: &SessionId) -> Found {
@@ -58,6 +58,18 @@ fn in_day(day: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     };
     Ok((fs::metadata(&file)?.len() > 0).then_some(file))
+}
+
+/// What is wrong with a session's file.
+pub(super) fn damage(file: &Path) -> io::Result<Option<Damage>> {
+    // Files that were not used for long are compressed; of those only the beginning can be looked at.
+    const COMPRESSED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    if file.extension().is_none_or(|extension| extension != "zst") {
+        return damage::of_lines(file);
+    }
+    let mut beginning = [0; 4];
+    let whole = File::open(file)?.read_exact(&mut beginning).is_ok() && beginning == COMPRESSED;
+    Ok((!whole).then_some(Damage::Zeroed))
 }
 
 fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {

@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    nesting,
+    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
+    damage, help, nesting,
 };
 
 /// The agent's name.
@@ -146,6 +146,12 @@ impl Definition for Gemini {
 
     fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {
         store::witness(found, session)
+    }
+
+    fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
+        // Older versions write one value, which was read as a whole to be found.
+        let of_lines = found.extension().is_some_and(|extension| extension == "jsonl");
+        of_lines.then(|| damage::of_lines(found).ok().flatten()).flatten()
     }
 
     fn tidy(&self, store: &Path, dir: &Path, session: &SessionId) {

@@ -7,10 +7,12 @@
 //! the same proof beforehand, and then resumed by its id.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::SessionId;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::id;
 use crate::loose::Text;
@@ -18,6 +20,16 @@ use crate::loose::Text;
 /// Where the messages of a session are.
 pub(super) fn messages(store: &Path, session: &str) -> PathBuf {
     store.join("storage/message").join(session)
+}
+
+/// Whether every message of a session is one.
+pub(super) fn are_whole(messages: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(messages)? {
+        if serde_json::from_slice::<IgnoredAny>(&fs::read(entry?.path())?).is_err() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[derive(Deserialize, Default)]

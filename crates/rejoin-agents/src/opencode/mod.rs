@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    nesting,
+    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
+    help, nesting,
 };
 
 /// OpenCode.
@@ -162,6 +162,10 @@ impl Definition for OpenCode {
 
     fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {
         store::witness(found, session)
+    }
+
+    fn damage(&self, found: &Path, session: &SessionId) -> Option<Damage> {
+        store::damage(found, session).ok().flatten()
     }
 }
 

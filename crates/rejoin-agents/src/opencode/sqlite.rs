@@ -35,8 +35,24 @@ fn broken(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
+/// There are zeros where the database should be.
+#[derive(Debug, thiserror::Error)]
+#[error("zeros instead of a page")]
+struct Zeros;
+
+/// Whether something could not be read because it is all zeros.
+pub(super) fn is_zeroed(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Zeros>())
+}
+
+/// What is read of a page that should be something else.
+fn not_a(what: &str, kind: u8) -> io::Error {
+    // No page of a tree has this kind.
+    if kind == 0 { io::Error::new(io::ErrorKind::InvalidData, Zeros) } else { broken(what) }
+}
+
 impl Database {
-    /// Opens a database with its write-ahead log; `None` if there is none.
+    /// Opens a database with its write-ahead log; `None` if there is none, or nothing is in it yet.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let mut file = match File::open(path) {
             Ok(file) => file,
@@ -46,7 +62,7 @@ impl Database {
         let mut head = [0; 100];
         file.read_exact(&mut head)?;
         if &head[..16] != b"SQLite format 3\0" {
-            return Err(broken("not a database"));
+            return Err(not_a("not a database", head.iter().fold(0, |all, byte| all | byte)));
         }
         let page_size = match u16::from_be_bytes([head[16], head[17]]) {
             1 => 65536,
@@ -59,6 +75,9 @@ impl Database {
         let mut database = Self { file, log, page_size, usable: page_size, pages_read: 0 };
         // The rest of the head counts as it stands in the log: a new database has nothing yet.
         let first = database.page(1)?;
+        if first[56..60] == [0; 4] && Page::new(&first, 100)?.count == 0 {
+            return Ok(None);
+        }
         if first[56..60] != [0, 0, 0, 1] {
             return Err(broken("not in UTF-8"));
         }
@@ -94,8 +113,13 @@ impl Database {
         Ok(page)
     }
 
-    /// The root page of the index, from the table of tables on page 1.
+    /// The root page of the table's index whose first column this is.
     fn index_on(&mut self, table: &str, column: &str) -> io::Result<Option<u32>> {
+        self.root_of("index", table, |sql| first_column(sql).is_some_and(|first| first == column))
+    }
+
+    /// The root page of what a table has of a kind, from the table of tables on page 1.
+    fn root_of(&mut self, kind: &str, table: &str, is_it: impl Fn(&[u8]) -> bool) -> io::Result<Option<u32>> {
         let mut open = vec![1];
         while let Some(number) = open.pop() {
             let page = self.page(number)?;
@@ -111,18 +135,50 @@ impl Database {
                     for cell in page.cells() {
                         let row = page.row(cell?, self.usable)?;
                         let text = |at: usize| row.get(at).copied().and_then(Value::text).unwrap_or_default();
-                        let ours = text(0) == b"index"
-                            && text(2) == table.as_bytes()
-                            && first_column(text(4)).is_some_and(|first| first == column);
+                        let ours =
+                            text(0) == kind.as_bytes() && text(2) == table.as_bytes() && is_it(text(4));
                         if let (true, Some(Value::Integer(root))) = (ours, row.get(3)) {
                             return Ok(u32::try_from(*root).ok());
                         }
                     }
                 }
-                _ => return Err(broken("not a table")),
+                kind => return Err(not_a("not a table", kind)),
             }
         }
         Ok(None)
+    }
+
+    /// Whether a table holds a row; an error if there is no such table.
+    pub(super) fn has_row(&mut self, table: &str, row: i64) -> io::Result<bool> {
+        let mut number = self.root_of("table", table, |_| true)?.ok_or_else(|| broken("no such table"))?;
+        loop {
+            let bytes = self.page(number)?;
+            let page = Page::new(&bytes, if number == 1 { 100 } else { 0 })?;
+            match page.kind {
+                // The greatest row below each of them, in order.
+                0x05 => {
+                    let mut below = None;
+                    for cell in page.cells() {
+                        let cell = cell?;
+                        if row <= varint(&bytes, cell + 4)?.0.cast_signed() {
+                            below = Some(page.number_at(cell)?);
+                            break;
+                        }
+                    }
+                    number = below.map_or_else(|| page.rightmost(), Ok)?;
+                }
+                0x0d => {
+                    for cell in page.cells() {
+                        let (_, at) = varint(&bytes, cell?)?;
+                        if varint(&bytes, at)?.0.cast_signed() == row {
+                            return Ok(true);
+                        }
+                    }
+                    return Ok(false);
+                }
+                kind => return Err(not_a("not a table", kind)),
+            }
+        }
     }
 
     /// Entries stand in order, also on the inner pages.
@@ -135,7 +191,7 @@ impl Database {
         let inner = match page.kind {
             0x02 => true,
             0x0a => false,
-            _ => return Err(broken("not an index")),
+            kind => return Err(not_a("not an index", kind)),
         };
         for cell in page.cells() {
             let cell = cell?;
@@ -179,6 +235,10 @@ fn log(database: &Path, page_size: usize) -> io::Result<Option<(File, HashMap<u3
     let word = |bytes: &[u8], at: usize| {
         bytes.get(at..at + 4).map_or(0, |word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     };
+    if head == [0; 32] {
+        // SQLite does not read such a one either.
+        return Ok(None);
+    }
     if word(&head, 0) & !1 != 0x377f_0682 || word(&head, 8) as usize != page_size {
         return Err(broken("not a log of this database"));
     }

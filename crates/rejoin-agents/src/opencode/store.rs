@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{SessionId, Witness};
 
 use super::files;
-use super::sqlite::{Database, Entries};
-use crate::Found;
+use super::sqlite::{self, Database, Entries};
+use crate::{Damage, Found};
 
 /// Names the database; logins and settings stay where they are.
 pub(super) const DATABASE: &str = "OPENCODE_DB";
@@ -50,8 +50,11 @@ fn look(store: &Path, session: &SessionId) -> io::Result<Found> {
         return Ok(if any { Found::At(messages) } else { Found::Nowhere });
     }
     for database in databases {
-        if messages(&database, session)?.count > 0 {
-            return Ok(Found::At(database));
+        match messages(&database, session) {
+            Ok(entries) if entries.count > 0 => return Ok(Found::At(database)),
+            // Whatever was in it is gone.
+            Err(error) if !sqlite::is_zeroed(&error) => return Err(error),
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(Found::Nowhere)
@@ -81,6 +84,23 @@ fn messages(database: &Path, session: &SessionId) -> io::Result<Entries> {
         return Ok(Entries::default());
     };
     database.entries("message", "session_id", session.as_str())
+}
+
+/// What is wrong with a session: its last message is in the index and nowhere else, or a file of a
+/// message is none.
+pub(super) fn damage(found: &Path, session: &SessionId) -> io::Result<Option<Damage>> {
+    let whole = if found.is_dir() {
+        files::are_whole(found)?
+    } else {
+        let last = messages(found, session)?.last;
+        match Database::open(found)? {
+            Some(mut database) => database
+                .has_row("message", last)
+                .or_else(|error| if sqlite::is_zeroed(&error) { Ok(false) } else { Err(error) })?,
+            None => true,
+        }
+    };
+    Ok((!whole).then_some(Damage::Zeroed))
 }
 
 /// How many messages the session has, and which is the last: the file itself is everybody's.

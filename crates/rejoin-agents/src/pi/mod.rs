@@ -16,8 +16,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId};
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, nesting,
-    places,
+    Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    nesting, places,
 };
 
 /// Pi coding agent.
@@ -146,6 +146,10 @@ impl Definition for Pi {
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
         store::find(store, dir, session)
+    }
+
+    fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
+        store::damage(found).ok().flatten()
     }
 }
 

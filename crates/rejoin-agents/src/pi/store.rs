@@ -9,7 +9,8 @@ use memchr::memmem;
 use rejoin_core::SessionId;
 use serde::Deserialize;
 
-use crate::{Found, places};
+use crate::loose::Text;
+use crate::{Damage, Found, damage, places};
 
 /// Looks for the file of a session that was run in `dir`. The store is Pi's own directory, or one
 /// for sessions alone.
@@ -90,6 +91,25 @@ fn is_it(file: &Path, dir: &Path, session: &SessionId) -> io::Result<bool> {
     // So much without a prompt is not what an unused session looks like.
     let long = beginning.len() as u64 == BEGINNING;
     Ok(ours && here && (long || memmem::find(&beginning, PROMPT).is_some()))
+}
+
+/// An entry's place in the tree.
+#[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"), default)]
+struct Entry<'a> {
+    id: Text<'a>,
+    #[serde(rename = "parentId")]
+    parent: Text<'a>,
+}
+
+/// What is wrong with a session's file. Pi remembers what leads from its last entry to the first, and
+/// nothing above an entry that cannot be read.
+pub(super) fn damage(file: &Path) -> io::Result<Option<Damage>> {
+    let link = |line: &[u8]| {
+        let entry: Entry<'_> = serde_json::from_slice(line).ok()?;
+        Some((entry.id.into_filled()?, entry.parent.into_string()))
+    };
+    Ok(damage::of_lines(file)?.or(damage::of_chain(file, link)?))
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    jsonc, nesting,
+    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
+    help, jsonc, nesting,
 };
 
 /// Qwen Code.
@@ -145,6 +145,10 @@ impl Definition for Qwen {
             ("--core-tools", "the level read is refused"),
             ("--allowed-mcp-server-names", "the level read is refused"),
         ]
+    }
+
+    fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
+        store::damage(found).ok().flatten()
     }
 
     fn stored_total(&self, session_file: &Path) -> Option<Usage> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{SessionId, Usage};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::wire::counted;
 use crate::loose::{Number, Object, Text};
 use crate::transcript::{holds_a_prompt, mangled};
-use crate::{Found, places};
+use crate::{Damage, Found, damage, places};
 
 /// Looks for the file of a session that was run in `dir`.
 pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
@@ -112,6 +112,13 @@ pub(super) fn total(file: &Path) -> Option<Usage> {
     }
     let [input, cached, output, all] = total;
     Some(counted(input, cached, output, all))
+}
+
+/// What is wrong with a session's file. Qwen remembers what leads from its last line to the first, and
+/// nothing above a line that cannot be read.
+pub(super) fn damage(file: &Path) -> io::Result<Option<Damage>> {
+    let link = |line: &[u8]| record(line).map(|(uuid, parent, _)| (uuid, parent));
+    Ok(damage::of_lines(file)?.or(damage::of_chain(file, link)?))
 }
 
 /// A line's id, the line it follows, and the tokens it tells of.

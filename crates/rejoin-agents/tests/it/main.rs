@@ -7,6 +7,7 @@ mod attachments;
 mod claude;
 mod codex;
 mod cuts;
+mod damaged;
 mod demo;
 mod fuzz;
 mod garbage;

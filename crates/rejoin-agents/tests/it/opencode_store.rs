@@ -65,8 +65,11 @@ fn a_new_database_is_all_in_its_log() {
     }
     assert_eq!(find(store.path(), 'A').1, Some((1, 1)));
     assert_eq!(find(store.path(), 'B').0, Found::Nowhere);
-    fs::remove_file(store.path().join("opencode.db-wal")).unwrap();
-    assert_eq!(find(store.path(), 'A').0, Found::CannotTell);
+    let log = store.path().join("opencode.db-wal");
+    fs::write(&log, vec![0; fs::metadata(&log).unwrap().len() as usize]).unwrap();
+    assert_eq!(find(store.path(), 'A').0, Found::Nowhere, "it was lost with the power");
+    fs::remove_file(log).unwrap();
+    assert_eq!(find(store.path(), 'A').0, Found::Nowhere);
 }
 
 #[test]
@@ -74,10 +77,40 @@ fn a_database_that_is_none_tells_nothing() {
     let store = tempfile::tempdir().unwrap();
     assert_eq!(find(store.path(), 'A').0, Found::Nowhere);
     assert_eq!(find(&store.path().join("none"), 'A').0, Found::Nowhere);
-    for bytes in [&b""[..], b"SQLite format 3\0", &[0; 4096]] {
+    for bytes in [&b""[..], b"SQLite format 3\0", &[1; 4096]] {
         fs::write(store.path().join("opencode.db"), bytes).unwrap();
         assert_eq!(find(store.path(), 'A').0, Found::CannotTell);
     }
+}
+
+/// After a loss of power a file may have its size and nothing else.
+#[test]
+fn zeros_for_a_page_of_the_database_are_noticed() {
+    let (store, database) = stored();
+    fs::remove_file(store.path().join("opencode.db-wal")).unwrap();
+    let whole = fs::read(&database).unwrap();
+    let opencode = definition(&opencode());
+    let session = opencode.session_id("ses_e1f622e5effeBBBBBBBBBBBBBB").unwrap();
+    let (before, size) = (find(store.path(), 'B').1, usize::from(u16::from_be_bytes([whole[16], whole[17]])));
+    assert!(before.is_some() && opencode.damage(&database, &session).is_none());
+    let (mut gone, mut damaged) = (0, 0);
+    for page in 0..whole.len() / size {
+        let mut bytes = whole.clone();
+        bytes[page * size..(page + 1) * size].fill(0);
+        fs::write(&database, &bytes).unwrap();
+        match find(store.path(), 'B') {
+            (Found::At(_), now) => {
+                assert_eq!(now, before, "page {page}");
+                damaged += usize::from(opencode.damage(&database, &session).is_some());
+            }
+            (Found::Nowhere, _) => gone += 1,
+            (Found::CannotTell, _) => panic!("page {page}"),
+        }
+    }
+    // The first page, those of the index, and those that lead to the last message.
+    assert!(gone >= 2 && damaged >= 1, "{gone} {damaged}");
+    fs::write(&database, vec![0; whole.len()]).unwrap();
+    assert_eq!(find(store.path(), 'B').0, Found::Nowhere);
 }
 
 #[test]

@@ -200,6 +200,7 @@ impl Asked {
             seen: Mark::EMPTY,
             exposed: Mark::EMPTY,
             witness: None,
+            at_least: None,
             lossy: false,
             total: None,
             failing: None,

@@ -38,6 +38,7 @@ fn pin() -> Pin {
         seen: Mark::EMPTY.push(id(1), 0),
         exposed: Mark::EMPTY.push(id(1), 0).push(id(2), 3),
         witness: Some(Witness { path: "/home/me/x.jsonl".into(), size: 12, mtime: -1 }),
+        at_least: Some(Witness { path: "/home/me/x.jsonl".into(), size: 11, mtime: -2 }),
         lossy: true,
         total: Some(Usage { input: 1, cached: 2, output: 3 }),
         failing: Some(Repeated { class: FailureClass::NoResult, times: 1 }),
@@ -94,7 +95,8 @@ fn reasons() -> Vec<Reason> {
         Reason::RuntimeChanged { was: was(), now: now() },
         Reason::StoreChanged { was: was(), now: now() },
         Reason::ScopeChanged,
-        Reason::SessionMissing { session: session() },
+        Reason::SessionMissing { session: session(), why: None },
+        Reason::SessionMissing { session: session(), why: Some("its last record is cut".into()) },
         Reason::SessionUnconfirmed { session: session() },
         Reason::SessionRetired { session: session(), why: why() },
         Reason::SessionRejected { session: session(), why: why() },
@@ -144,7 +146,7 @@ fn every_outcome_and_failure_comes_back() {
 
 #[test]
 fn pins_and_receipts_come_back_whole_and_bare() {
-    let bare = Pin { witness: None, lossy: false, total: None, failing: None, ..pin() };
+    let bare = Pin { witness: None, at_least: None, lossy: false, total: None, failing: None, ..pin() };
     for state in [PinState::Tentative, PinState::Live, PinState::Retired { why: "full".into() }] {
         comes_back(&Pin { state: state.clone(), ..pin() });
         comes_back(&Pin { state, ..bare.clone() });

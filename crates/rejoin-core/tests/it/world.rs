@@ -293,6 +293,7 @@ impl World {
             seen: Mark::EMPTY,
             exposed,
             witness: None,
+            at_least: None,
             lossy: false,
             total: None,
             failing: None,

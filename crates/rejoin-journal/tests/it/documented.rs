@@ -127,6 +127,7 @@ fn pin(done: bool) -> Pin {
         seen: if done { mark } else { Mark::EMPTY },
         exposed: mark,
         witness: done.then_some(witness),
+        at_least: None,
         lossy: false,
         total: None,
         failing: None,

@@ -29,6 +29,22 @@ fn nothing_said_is_lost_and_nobody_is_left() {
     assert_eq!(bench.conversations()[0]["state"], "idle");
 }
 
+/// A turn was never settled, and then an older copy of the session was put back: what was said before is not in it.
+#[test]
+fn a_session_that_lost_its_end_after_a_kill_is_not_resumed() {
+    let bench = Bench::new();
+    let first = bench.first("hello MARK-a").done();
+    let file = bench.stored("demo", &first.session());
+    let older = std::fs::read(&file).unwrap();
+    bench.next("on MARK-b").done().resumed(&first.session(), 0);
+    let mut turn = bench.next("take your time MARK-c SLOW 3000").start();
+    turn.hears("text_delta");
+    turn.kill();
+    bench.comes_to_rest();
+    std::fs::write(file, older).unwrap();
+    bench.next("where were we? MARK-d").done().fresh("session_missing", 3).knows(&["a", "b", "c", "d"]);
+}
+
 #[test]
 fn a_deaf_agent_is_ended_too() {
     let bench = Bench::new();

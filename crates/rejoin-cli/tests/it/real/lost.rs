@@ -1,6 +1,6 @@
 //! The agent's session is gone: noticed before launch, or told by the agent itself.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 
 use super::run::Run;
@@ -8,7 +8,11 @@ use super::stage::Stage;
 use super::turn::Turn;
 use super::who::Who;
 
-on_all!(gone_at_the_last_moment: ["unknown id"], a_lost_store: ["store lost"]);
+on_all!(
+    gone_at_the_last_moment: ["unknown id"],
+    a_lost_store: ["store lost"],
+    a_session_of_zeros: []
+);
 on_both!(
     a_deleted_session,
     a_store_that_is_elsewhere_now,
@@ -40,6 +44,25 @@ fn a_lost_store(stage: &Stage) {
     second.remembered(1, ["one", "two"]);
 }
 
+/// After a loss of power: the size and the time of what was there, and zeros.
+fn a_session_of_zeros(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    stage.next("second MARK-two").go().done().resumed(&session, 0);
+    let file = match stage.who {
+        // A database without its log is one, and may be all that was synced.
+        Who::OpenCode => stage.store(stage.who).join("opencode.db-wal"),
+        _ => stage.session_file(&session),
+    };
+    let before = fs::metadata(&file).unwrap();
+    fs::write(&file, vec![0; before.len() as usize]).unwrap();
+    File::options().append(true).open(&file).unwrap().set_modified(before.modified().unwrap()).unwrap();
+    let third = stage.next("third MARK-three").go().done().fresh("session_missing", 2);
+    let third = third.remembered(1, ["one", "two", "three"]);
+    assert_ne!(third.session(), session);
+    let fourth = stage.next("fourth MARK-four").go().done().resumed(&third.session(), 0);
+    fourth.remembered(2, ["one", "two", "three", "four"]);
+}
+
 fn a_store_that_is_elsewhere_now(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let moved = stage.lab.root().join("moved");
@@ -59,7 +82,7 @@ fn refused_at_run_time(stage: &Stage) {
     let session = stage.first("first MARK-one").go().done().session();
     let file = stage.session_file(&session);
     let size = fs::metadata(&file).unwrap().len() as usize;
-    fs::write(file, format!("{:size$}\n", "damaged \"type\":\"user\"")).unwrap();
+    fs::write(file, format!("{:size$}\n", "{\"type\":\"user\"}")).unwrap();
     is_replaced(stage, &session, stage.next("second MARK-two").go());
 }
 

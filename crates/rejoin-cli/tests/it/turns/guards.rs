@@ -148,6 +148,20 @@ fn a_stored_session_that_lacks_its_end_is_not_resumed() {
     bench.next("and on MARK-c").done().fresh("session_missing", 2).knows(&["a", "b", "c"]);
 }
 
+/// After a loss of power a file may have its size and zeros for what was in it.
+#[test]
+fn a_stored_session_that_holds_zeros_is_not_taken_for_one_that_was_used_elsewhere() {
+    let bench = Bench::new();
+    let first = bench.first("hello MARK-a").done();
+    let file = bench.stored("demo", &first.session());
+    let size = fs::metadata(&file).unwrap().len();
+    fs::write(file, vec![0; size as usize]).unwrap();
+    let said = bench.next("on MARK-b").done();
+    said.fresh("session_missing", 1).knows(&["a", "b"]);
+    assert_eq!(said.result()["plan"]["why"], "it holds zeros where words should be");
+    assert!(said.result()["warnings"].is_null(), "{}", said.result());
+}
+
 #[test]
 fn a_session_that_was_named_but_never_stored_is_not_resumed_blindly() {
     let bench = Bench::new();
