@@ -81,11 +81,11 @@ fn ends_whole(line: &[u8]) -> bool {
     memmem::find_iter(line, b"{\"").take(MOST_TRIES).any(|start| is_record(&line[start..]))
 }
 
-/// Whether a session in which each record names the one before it is interrupted. `link` reads the
+/// Whether a session in which each record names the one before it is interrupted. `read` gives the
 /// id of a record and that of the one before it, which is empty for the first.
 pub(crate) fn of_chain(
     file: &Path,
-    link: impl Fn(&[u8]) -> Option<(String, String)>,
+    read: impl Fn(&[u8]) -> Option<(String, String)>,
 ) -> io::Result<Option<Damage>> {
     let file = File::open(file)?;
     if file.metadata()?.len() > FARTHEST {
@@ -95,7 +95,7 @@ pub(crate) fn of_chain(
     let mut reader = BufReader::new(file.take(FARTHEST));
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        if let Some((id, parent)) = link(&line) {
+        if let Some((id, parent)) = read(&line) {
             before.insert(id.clone(), parent);
             last = Some(id);
         }

@@ -72,6 +72,12 @@ pub trait Definition: Sync {
         damage::of_lines(found).ok().flatten()
     }
 
+    /// Whether the session `named` holds all that `asked` held, as the store shows: for agents that may
+    /// answer a resume with another id. Asked as soon as the other one is named.
+    fn continues(&self, _store: &Path, _asked: &SessionId, _named: &SessionId) -> bool {
+        false
+    }
+
     /// Clears away what a run left in the agent's store that endangers the session it belongs to.
     /// Called before a session is resumed and after every run; nothing by default.
     fn tidy(&self, _store: &Path, _dir: &Path, _session: &SessionId) {}

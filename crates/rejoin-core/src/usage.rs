@@ -26,6 +26,14 @@ impl Usage {
         }
     }
 
+    /// What one turn used of a session whose agent counts the whole of it, and where the total stands
+    /// then. A turn that was stopped tells no total: what the agent stored counts, or the next turn
+    /// would be charged for this one.
+    pub fn of_turn(before: Usage, told: Option<Usage>, stored: Option<Usage>) -> Option<(Usage, Usage)> {
+        let total = told.or(stored)?;
+        Some((total.since(before), total))
+    }
+
     /// Nothing was counted.
     pub fn is_zero(&self) -> bool {
         *self == Usage::default()
@@ -37,5 +45,54 @@ impl std::ops::AddAssign for Usage {
         self.input += other.input;
         self.cached += other.cached;
         self.output += other.output;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// How a turn ended, as far as its count is concerned.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum End {
+        /// The agent told the total.
+        Told,
+        /// It was cancelled, failed or ran out of time.
+        Stopped,
+        /// Nobody settled it: there is no receipt.
+        Killed,
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_turns_used_is_what_the_agent_counted(
+            turns in prop::collection::vec(
+                (prop::sample::select(vec![End::Told, End::Stopped, End::Killed]), (0..99_u64, 0..99_u64, 0..99_u64)),
+                0..20,
+            )
+        ) {
+            let (mut stored, mut remembered) = (Usage::default(), Some(Usage::default()));
+            let (mut receipts, mut unsettled) = (Usage::default(), Usage::default());
+            for (end, (input, cached, output)) in turns {
+                let used = Usage { input, cached, output };
+                // After a turn that nobody settled the store is asked.
+                let before = remembered.unwrap_or(stored);
+                stored += used;
+                if end == End::Killed {
+                    remembered = None;
+                    unsettled += used;
+                    continue;
+                }
+                let told = (end == End::Told).then_some(stored);
+                let (of_turn, total) = Usage::of_turn(before, told, Some(stored)).unwrap();
+                prop_assert_eq!(of_turn, used);
+                remembered = Some(total);
+                receipts += of_turn;
+            }
+            receipts += unsettled;
+            prop_assert_eq!(receipts, stored);
+        }
     }
 }

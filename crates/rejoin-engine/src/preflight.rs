@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rejoin_agents::{Definition, Found};
 use rejoin_core::plan::Stored;
-use rejoin_core::{Pin, SessionId, Witness};
+use rejoin_core::{Pin, SessionId, Usage, Witness};
 
 /// Nobody's use makes a session shorter: an older copy was put back, or its end was lost with the
 /// power. It would go on without what was said since.
@@ -33,6 +33,11 @@ pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
 pub(crate) fn was_used_elsewhere(agent: &dyn Definition, pin: &Pin) -> bool {
     let now = found(find(agent, pin)).and_then(|path| agent.witness(&path, &pin.session));
     matches!((&pin.witness, now), (Some(before), Some(now)) if *before != now)
+}
+
+/// The running total the agent stored with a session, for agents that count the whole of it.
+pub(crate) fn total(agent: &dyn Definition, pin: &Pin) -> Option<Usage> {
+    found(find(agent, pin)).and_then(|path| agent.stored_total(&path))
 }
 
 /// How the stored session looks now.

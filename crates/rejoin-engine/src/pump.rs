@@ -36,6 +36,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) asked: Option<&'a SessionId>,
     /// Makes a session id of what the agent printed, if it can be one.
     pub(crate) to_session: &'a dyn Fn(&str) -> Option<SessionId>,
+    /// Whether the second session goes on with all that the first one, which was asked for, held.
+    pub(crate) continues: &'a dyn Fn(&SessionId, &SessionId) -> bool,
     /// Called when the session is known, and when it is known to be stored.
     pub(crate) on_session: &'a dyn Fn(&SessionId, bool) -> Option<rejoin_core::System>,
     /// When the turn began.
@@ -373,11 +375,17 @@ impl Pump<'_> {
         self.desk.emit(event);
     }
 
-    /// The agent named its session: another one than asked for is a loss, stopped at this line.
+    /// The agent named its session: another one than asked for is a loss, stopped at this line, unless
+    /// its store shows that it goes on there.
     fn is_the_right_session(&mut self, named: &str) -> bool {
         let session = (self.around.to_session)(named);
+        let known = self.got.session.as_ref();
+        let goes_on = |asked: &SessionId| {
+            let is_it = |named: &SessionId| named == asked || Some(named) == known;
+            session.as_ref().is_some_and(|named| is_it(named) || (self.around.continues)(asked, named))
+        };
         if let Some(asked) = self.around.asked
-            && session.as_ref() != Some(asked)
+            && !goes_on(asked)
         {
             let words = format!("it answered with session {} instead", crate::text::printable(named));
             self.stop(Rung::Killed, Some(Verdict::Rejected(words)));

@@ -1,18 +1,18 @@
 //! From a plan to something that can be launched, or shown.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rejoin_agents::{Found, Launch, Request, check_kinds};
+use rejoin_agents::{Launch, Request, check_kinds};
 use rejoin_core::compose::{Composed, Wording, compose, compose_messages};
 use rejoin_core::plan::{Plan, Wish};
-use rejoin_core::{Agent, Attachment, Decision, SessionId};
+use rejoin_core::{Agent, Attachment, Decision, Pin, SessionId, Usage};
 use serde::Serialize;
 
 use crate::attach::place_for_copies;
 use crate::scene::{Scene, environment};
 use crate::scribe::new_id;
-use crate::{Engine, Helper, Order, TurnError};
+use crate::{Engine, Helper, Order, TurnError, preflight};
 
 /// Said whenever a replay had to be shortened.
 pub(crate) const LOSSY: &str = "the history did not fit and was shortened; the marks in it say where";
@@ -23,6 +23,8 @@ pub(crate) struct Ready {
     /// The id a new session was told to have.
     pub(crate) new_session: Option<SessionId>,
     pub(crate) launch: Launch,
+    /// The session's total before this turn, for agents that count the whole session.
+    pub(crate) total_before: Usage,
     /// Where copies of the attachments go, if the agent reads them itself.
     pub(crate) copies: Option<PathBuf>,
 }
@@ -45,7 +47,7 @@ impl Ready {
         let instructions = if by_flag { None } else { joined_instructions(order) };
         let total_before = match &plan {
             Plan::Resume { pin, .. } => total_before(order, pin),
-            Plan::Fresh { .. } => rejoin_core::Usage::default(),
+            Plan::Fresh { .. } => Usage::default(),
         };
         let wording = Wording {
             told,
@@ -91,7 +93,7 @@ impl Ready {
             ids: Box::new(new_id),
         })?;
         let copies = launch.copies.then_some(copies);
-        Ok(Self { composed, new_session, launch, copies })
+        Ok(Self { composed, new_session, launch, total_before, copies })
     }
 
     /// Command and arguments.
@@ -224,13 +226,10 @@ fn joined_instructions(order: &Order) -> Option<String> {
 }
 
 /// The session's running total: what we left, or what is stored if it was used since.
-fn total_before(order: &Order, pin: &rejoin_core::Pin) -> rejoin_core::Usage {
+fn total_before(order: &Order, pin: &Pin) -> Usage {
     let remembered = pin.total.unwrap_or_default();
     if pin.witness.is_some() && !Scene::was_used_elsewhere(order, pin) {
         return remembered;
     }
-    match order.agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session) {
-        Found::At(path) => order.agent.stored_total(&path).unwrap_or(remembered),
-        Found::Nowhere | Found::CannotTell => remembered,
-    }
+    preflight::total(order.agent, pin).unwrap_or(remembered)
 }

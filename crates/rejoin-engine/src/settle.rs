@@ -1,7 +1,7 @@
 //! The end of a turn: what the session now holds, and what was done.
 
 use rejoin_core::plan::Wish;
-use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId};
+use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId, Usage};
 
 use crate::harvest::Yield;
 use crate::ready::about;
@@ -18,8 +18,9 @@ pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) ->
     pin
 }
 
-/// The pin after the turn: `pin` is what stands in the journal, or must if the agent chose its id.
-pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &Yield, outcome: &Outcome) -> Pin {
+/// The pin after the turn: `pin` is what stands in the journal, or must if the agent chose its id. What
+/// the turn used is put in if the agent did not come to tell it.
+pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &mut Yield, outcome: &Outcome) -> Pin {
     if got.stored && pin.state == PinState::Tentative {
         pin.state = PinState::Live;
     }
@@ -31,7 +32,11 @@ pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &Yield, o
         Outcome::Failed { class, .. } => pin.note_failure(Some(*class)),
         Outcome::Timeout { .. } | Outcome::Cancelled => {}
     }
-    pin.total = got.total.or(pin.total);
+    let before = pin.total.unwrap_or_default();
+    if let Some((used, total)) = Usage::of_turn(before, got.total, preflight::total(order.agent, &pin)) {
+        pin.total = Some(total);
+        got.usage = got.usage.or(Some(used).filter(|used| !used.is_zero()));
+    }
     pin.witness = scene
         .store
         .as_deref()

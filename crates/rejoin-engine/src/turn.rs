@@ -190,11 +190,29 @@ impl Turn<'_> {
     /// The pin of a run whose session is known beforehand, with `exposed` already moved.
     fn planned_pin(&self, ready: &Ready) -> Option<Pin> {
         let pin = match (ready.composed.pin(), &ready.new_session) {
-            (Some(pin), _) => pin.clone(),
+            (Some(pin), _) => {
+                let total = Some(ready.total_before).filter(|total| !total.is_zero());
+                Pin { total: total.or(pin.total), ..pin.clone() }
+            }
             (None, Some(session)) => self.scene.new_pin(self.engine, session.clone()),
             (None, None) => return None,
         };
         Some(settle::exposed(pin, self.scene, self.id, ready.composed.lossy()))
+    }
+
+    /// The pin of the session a run named. One that goes on with a resumed session under another id holds
+    /// what that one held.
+    fn pin_of(&self, planned: Option<&Pin>, session: &SessionId, lossy: bool) -> Pin {
+        match planned {
+            Some(pin) if pin.session == *session => pin.clone(),
+            Some(pin) if self.plan.session() == Some(&pin.session) => {
+                Pin { session: session.clone(), at_least: None, ..pin.clone() }
+            }
+            _ => {
+                let pin = self.scene.new_pin(self.engine, session.clone());
+                settle::exposed(pin, self.scene, self.id, lossy)
+            }
+        }
     }
 
     fn warn_beforehand(&mut self, desk: &mut Desk, ready: &Ready, used_elsewhere: Option<&Pin>) {
@@ -285,7 +303,7 @@ impl Turn<'_> {
         receipt.asked = asked.map(|session| session.as_str().to_owned());
         receipt.bytes = bytes;
         receipt.lossy = lossy;
-        self.settle(receipt, got, planned, desk)
+        self.settle(receipt, got, planned.as_ref(), desk)
     }
 
     /// Launches the agent once and sees it through.
@@ -339,6 +357,9 @@ impl Turn<'_> {
             can_ask: self.can_ask,
             asked: asked.as_ref(),
             to_session: &|text| order.agent.session_id(text).ok(),
+            continues: &|asked, named| {
+                scene.store.as_deref().is_some_and(|store| order.agent.continues(store, asked, named))
+            },
             on_session: &|session, stored| {
                 if ephemeral {
                     return None;
@@ -347,9 +368,7 @@ impl Turn<'_> {
                 if known.is_some_and(|pin| !stored || pin.state == PinState::Live) {
                     return None;
                 }
-                let pin = known.cloned().unwrap_or_else(|| {
-                    settle::exposed(scene.new_pin(self.engine, session.clone()), scene, self.id, lossy)
-                });
+                let pin = self.pin_of(planned, session, lossy);
                 let state = if stored { PinState::Live } else { PinState::Tentative };
                 Some(System::Pin(Box::new(Pin { state, ..pin })))
             },
@@ -423,21 +442,17 @@ impl Turn<'_> {
         &mut self,
         mut receipt: Receipt,
         mut got: Yield,
-        planned: Option<Pin>,
+        planned: Option<&Pin>,
         desk: &mut Desk,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
         // A failure before the session was named counts for the one that was meant, else it would be
         // resumed, and fail, for ever.
-        let meant = planned.as_ref().filter(|_| receipt.outcome != Outcome::Completed);
+        let meant = planned.filter(|_| receipt.outcome != Outcome::Completed);
         let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
         let asked = planned.is_some();
         let pin = session.filter(|_| !self.ephemeral()).map(|session| {
-            let known = planned.filter(|pin| pin.session == session);
-            let pin = known.unwrap_or_else(|| {
-                let pin = self.scene.new_pin(self.engine, session);
-                settle::exposed(pin, self.scene, self.id, receipt.lossy)
-            });
-            settle::settled(self.order, self.scene, pin, &got, &receipt.outcome)
+            let pin = self.pin_of(planned, &session, receipt.lossy);
+            settle::settled(self.order, self.scene, pin, &mut got, &receipt.outcome)
         });
         let should_have = !self.ephemeral() && self.scene.runtime.can_resume;
         if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {

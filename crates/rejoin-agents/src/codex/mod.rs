@@ -123,6 +123,10 @@ impl Definition for Codex {
         store::find(store, session)
     }
 
+    fn continues(&self, store: &Path, asked: &SessionId, named: &SessionId) -> bool {
+        store::continues(store, asked, named).unwrap_or_default()
+    }
+
     fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
         store::damage(found).ok().flatten()
     }

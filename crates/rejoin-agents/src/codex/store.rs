@@ -1,26 +1,30 @@
 //! Where Codex keeps its sessions: one file each, under the day it began.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Lines, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use rejoin_core::{SessionId, Usage};
+use serde::Deserialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::wire::Tokens;
+use crate::session_id::is_lower_case_uuid;
 use crate::{Damage, Found, damage};
 
-/// Looks for the file of a session, on the day its id was made first.
+/// Looks for the file of a session. A rewind begins a further file for it, on whichever day that was:
+/// the newest counts.
 pub(super) fn find(store: &Path, session: &SessionId) -> Found {
     let sessions = store.join("sessions");
-    let likely = days_of(session).into_iter().map(|(year, month, day)| {
-        sessions.join(format!("{year:04}")).join(format!("{month:02}")).join(format!("{day:02}"))
-    });
-    let found = likely
-        .map(|day| in_day(&day, session))
-        .find(|found| !matches!(found, Ok(None)))
-        .unwrap_or_else(|| anywhere(&sessions, session));
+    // The earliest day on which the id can have been made; without one, any day.
+    let began = days_of(session).into_iter().min().unwrap_or_default();
+    let found = newest_since(&sessions, began, session)
+        // Files may be moved.
+        .and_then(|found| {
+            found.map_or_else(|| newest_since(&sessions, Day::default(), session), |at| Ok(Some(at)))
+        });
     match found {
         Ok(Some(file)) => Found::At(file),
         Ok(None) => Found::Nowhere,
@@ -28,36 +32,113 @@ pub(super) fn find(store: &Path, session: &SessionId) -> Found {
     }
 }
 
-fn anywhere(sessions: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
-    for year in newest_first(sessions)? {
-        for month in newest_first(&year)? {
-            for day in newest_first(&month)? {
-                if let Some(file) = in_day(&day, session)? {
-                    return Ok(Some(file));
+/// Year, month and day.
+type Day = (i64, u32, u32);
+
+fn newest_since(sessions: &Path, began: Day, session: &SessionId) -> io::Result<Option<PathBuf>> {
+    let mut first = None;
+    for (year, of_year) in numbered(sessions)?.into_iter().filter(|(year, _)| i64::from(*year) >= began.0) {
+        for (month, of_month) in numbered(&of_year)? {
+            for (day, of_day) in numbered(&of_month)? {
+                if (i64::from(year), month, day) < began {
+                    continue;
+                }
+                match in_day(&of_day, session)? {
+                    Some((file, true)) => return Ok(Some(file)),
+                    found => first = first.or(found.map(|(file, _)| file)),
                 }
             }
         }
     }
-    Ok(None)
+    Ok(first)
 }
 
-fn newest_first(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = entries(dir)?;
-    paths.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(paths)
+/// The directories in a directory whose names are numbers, the greatest first.
+fn numbered(dir: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
+    let number = |path: &PathBuf| path.file_name()?.to_str()?.parse().ok();
+    let mut numbered: Vec<(u32, PathBuf)> =
+        entries(dir)?.into_iter().filter_map(|path| Some((number(&path)?, path))).collect();
+    numbered.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(numbered)
 }
 
-/// A session's file in the directory of a day. Codex does not resume from an empty one.
-fn in_day(day: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
-    let ends = [format!("-{session}.jsonl"), format!("-{session}.jsonl.zst")];
-    let ours = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("rollout-") && ends.iter().any(|end| name.ends_with(end))
+/// A session's file in the directory of a day, and whether it is one that a rewind began: such a name
+/// ends in an id of its own that tells the time. Codex does not resume from an empty one.
+fn in_day(day: &Path, session: &SessionId) -> io::Result<Option<(PathBuf, bool)>> {
+    let marker = format!("-{session}");
+    let segment = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?;
+        let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".jsonl.zst"))?;
+        let (_, rest) = name.split_once(&marker)?;
+        let is_ours = rest.is_empty() || rest.strip_prefix('_').is_some_and(is_lower_case_uuid);
+        is_ours.then(|| rest.to_owned())
     };
-    let Some(file) = entries(day)?.into_iter().find(ours) else {
+    let files = entries(day)?.into_iter().filter_map(|path| Some((segment(&path)?, path)));
+    let Some((segment, file)) = files.max() else {
         return Ok(None);
     };
-    Ok((fs::metadata(&file)?.len() > 0).then_some(file))
+    Ok((fs::metadata(&file)?.len() > 0).then_some((file, !segment.is_empty())))
+}
+
+/// Whether the session `named` holds all that `asked` held: as a copy of its records (with other
+/// times, perhaps, and behind a first record of its own), or because it goes on at its end.
+pub(super) fn continues(store: &Path, asked: &SessionId, named: &SessionId) -> io::Result<bool> {
+    const FARTHEST: u64 = 64 << 20;
+    let (Found::At(old), Found::At(new)) = (find(store, asked), find(store, named)) else {
+        return Ok(false);
+    };
+    let size = fs::metadata(&old)?.len();
+    if size > FARTHEST || damage(&old)?.is_some() {
+        return Ok(false);
+    }
+    let mut records = Records::of(&new)?;
+    let Some(meta) = records.next().filter(Record::is_meta) else {
+        return Ok(false);
+    };
+    let base = &meta.payload["history_base"];
+    if base["thread_id"] == asked.as_str() && base["end_byte_offset"] == size {
+        return Ok(true);
+    }
+    let mut held = records.filter(|record| !record.is_meta());
+    let mut said = false;
+    for record in Records::of(&old)?.filter(|record| !record.is_meta()) {
+        if held.next().as_ref() != Some(&record) {
+            return Ok(false);
+        }
+        said = true;
+    }
+    Ok(said)
+}
+
+/// One line of a file, without its time.
+#[derive(Deserialize, PartialEq)]
+struct Record {
+    #[serde(rename = "type")]
+    kind: String,
+    payload: Value,
+}
+
+impl Record {
+    fn is_meta(&self) -> bool {
+        self.kind == "session_meta"
+    }
+}
+
+/// The records of a file up to the first that cannot be read.
+struct Records(Lines<BufReader<File>>);
+
+impl Records {
+    fn of(file: &Path) -> io::Result<Self> {
+        Ok(Self(BufReader::new(File::open(file)?).lines()))
+    }
+}
+
+impl Iterator for Records {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        serde_json::from_str(&self.0.next()?.ok()?).ok()
+    }
 }
 
 /// What is wrong with a session's file.
@@ -83,7 +164,7 @@ fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The days a session may have begun on: its id tells the time, but not the time zone.
-fn days_of(session: &SessionId) -> Vec<(i64, u32, u32)> {
+fn days_of(session: &SessionId) -> Vec<Day> {
     let id = Uuid::try_parse(session.as_str()).ok().filter(|id| id.get_version_num() == 7);
     let Some(milliseconds) = id.map(|id| (id.as_u128() >> 80) as i64) else {
         return Vec::new();
@@ -93,7 +174,7 @@ fn days_of(session: &SessionId) -> Vec<(i64, u32, u32)> {
 }
 
 /// Year, month and day of a day counted from 1970.
-fn date(days: i64) -> (i64, u32, u32) {
+fn date(days: i64) -> Day {
     // Counted from 1 March of year 0, so that the leap day is the last day of a year.
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

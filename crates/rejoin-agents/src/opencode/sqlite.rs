@@ -42,7 +42,7 @@ struct Zeros;
 
 /// Whether something could not be read because it is all zeros.
 pub(super) fn is_zeroed(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<Zeros>())
+    error.get_ref().and_then(|cause| cause.downcast_ref::<Zeros>()).is_some()
 }
 
 /// What is read of a page that should be something else.

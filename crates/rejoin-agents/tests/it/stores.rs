@@ -87,6 +87,72 @@ fn a_session_of_codex_with_an_odd_id_is_found_by_walking() {
     assert_eq!(codex(store.path(), CLAUDE_SESSION), Found::At(file));
 }
 
+/// A rewind goes on in a further file, perhaps on another day; the first one keeps what was taken back.
+#[test]
+fn the_newest_file_of_a_session_of_codex_is_the_one() {
+    let store = tempfile::tempdir().unwrap();
+    let put_on = |day: &str, name: &str| {
+        put(&store.path().join("sessions").join(day).join(format!("rollout-{name}.jsonl")), "{}\n")
+    };
+    let first = put_on("2026/11/15", &format!("2026-11-15T19-08-29-{CODEX_SESSION}"));
+    let other = "01a1e09c-6875-7203-a42d-c11166b3c879";
+    put_on("2026/11/17", &format!("2026-11-17T00-00-00-{other}_01a1e340-b633-72f3-941f-5fea264d84cd"));
+    put_on("2026/11/17", &format!("2026-11-17T00-00-00-{CODEX_SESSION}_notes"));
+    assert_eq!(codex(store.path(), CODEX_SESSION), Found::At(first));
+    for (day, segment) in [
+        ("2026/11/15", "01a1e340-b633-72f3-941f-5fea264d84cd"),
+        ("2026/11/16", "01a1e340-b633-72f3-941f-5fea264d84ce"),
+        ("2026/11/16", "01a1e341-b633-72f3-941f-5fea264d84cd"),
+        ("2027/01/01", "01a1f341-b633-72f3-941f-5fea264d84cd"),
+    ] {
+        let file = put_on(day, &format!("2026-11-16T07-27-11-{CODEX_SESSION}_{segment}"));
+        assert_eq!(codex(store.path(), CODEX_SESSION), Found::At(file), "{segment}");
+    }
+}
+
+#[test]
+fn a_thread_of_codex_goes_on_in_another_only_if_that_holds_all_of_it() {
+    let store = tempfile::tempdir().unwrap();
+    let day = store.path().join("sessions/2026/11/15");
+    let (old, new) = (CODEX_SESSION, "01a1e09c-6875-7203-a42d-c11166b3c879");
+    let file_of = |id: &str| day.join(format!("rollout-2026-11-15T19-08-29-{id}.jsonl"));
+    let record = |time: u32, kind: &str, payload: &str| {
+        format!("{{\"timestamp\":\"{time}\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+    };
+    let meta = |time: u32, id: &str| record(time, "session_meta", &format!("{{\"id\":\"{id}\"}}"));
+    let said = |time: u32, text: &str| record(time, "event_msg", &format!("{{\"message\":\"{text}\"}}"));
+    let whole = format!("{}{}{}", meta(1, old), said(2, "a"), said(3, "b"));
+    put(&file_of(old), &whole);
+    let codex = definition(&Agent::Codex);
+    let continues = |text: &str| {
+        put(&file_of(new), text);
+        codex.continues(store.path(), &session(&Agent::Codex, old), &session(&Agent::Codex, new))
+    };
+    // As forks are written: with and without the first record of the other, times may be new.
+    assert!(continues(&format!("{}{}{}{}", meta(9, new), meta(9, old), said(9, "a"), said(9, "b"))));
+    assert!(continues(&format!("{}{}{}{}", meta(9, new), said(2, "a"), said(3, "b"), said(9, "c"))));
+    let based = |id: &str, size: usize| {
+        let base = format!("{{\"thread_id\":\"{id}\",\"end_byte_offset\":{size}}}");
+        record(9, "session_meta", &format!("{{\"id\":\"{new}\",\"history_base\":{base}}}"))
+    };
+    assert!(continues(&based(old, whole.len())));
+    for lacks in [
+        String::new(),
+        meta(9, new),
+        format!("{}{}", meta(9, new), said(9, "a")),
+        format!("{}{}", meta(9, new), said(9, "b")),
+        format!("{}{}{}{}", meta(9, new), said(9, "a"), said(9, "x"), said(9, "b")),
+        format!("{}{}", said(2, "a"), said(3, "b")),
+        based(new, whole.len()),
+        based(old, whole.len() - 1),
+        record(9, "session_meta", &format!("{{\"id\":\"{new}\",\"forked_from_id\":\"{old}\"}}")),
+    ] {
+        assert!(!continues(&lacks), "{lacks}");
+    }
+    fs::remove_file(file_of(old)).unwrap();
+    assert!(!continues(&based(old, whole.len())), "it went on with what is gone");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_store_that_is_no_directory_holds_nothing() {

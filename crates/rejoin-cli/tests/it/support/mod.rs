@@ -4,6 +4,7 @@
 mod bench;
 mod call;
 mod claude;
+mod codex;
 mod live;
 mod opencode;
 mod processes;
@@ -13,6 +14,7 @@ mod screen;
 pub(crate) use bench::Bench;
 pub(crate) use call::Call;
 pub(crate) use claude::fake_claude;
+pub(crate) use codex::fake_codex;
 pub(crate) use live::Live;
 pub(crate) use opencode::old_opencode;
 pub(crate) use processes::{Process, interrupt, kill, signal};

@@ -9,6 +9,7 @@ mod interrupted;
 mod outside;
 mod plain;
 mod refused;
+mod reissued;
 mod replay;
 mod retired;
 mod session_dir;
