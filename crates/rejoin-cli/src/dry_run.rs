@@ -32,8 +32,8 @@ pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Re
         let _ = writeln!(out, "decision   {decision}");
         let _ = writeln!(out, "directory  {}", plan.cwd);
         let _ = writeln!(out, "command    {}", argv.join(" "));
-        for (name, value) in &plan.env {
-            let _ = writeln!(out, "env        {name}={}", quoted(value));
+        for name in &plan.env {
+            let _ = writeln!(out, "env        {name}");
         }
         let _ = writeln!(out, "stdin      {}", style::bytes(plan.bytes));
         for attachment in &plan.attachments {

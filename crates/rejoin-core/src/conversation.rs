@@ -25,8 +25,11 @@ pub struct Conversation {
     pub name: Option<String>,
     /// Its labels.
     pub tags: BTreeSet<String>,
-    /// The permission level the user named last.
+    /// The permission level the user named last; the narrowest, if the record of it cannot be read.
     pub ceiling: Option<Permissions>,
+    /// The record of the level cannot be read, and no later one names another.
+    #[serde(default)]
+    pub ceiling_lost: bool,
     /// All turns.
     pub tree: Tree,
     /// The model the user named last, per agent; not one that was refused.
@@ -50,6 +53,9 @@ impl Conversation {
             Kind::Unknown => {
                 self.unknown += 1;
                 self.tree.pass_over(envelope);
+                if envelope.limits_permissions() {
+                    self.lose_ceiling();
+                }
             }
             Kind::System => {
                 if let Some(system) = envelope.system() {
@@ -57,9 +63,18 @@ impl Conversation {
                 } else {
                     self.unknown += 1;
                     self.distrust(envelope);
+                    if envelope.limits_permissions() {
+                        self.lose_ceiling();
+                    }
                 }
             }
         }
+    }
+
+    /// A record of what agents may do stands there and cannot be read: the narrowest level, until the
+    /// user names one.
+    pub fn lose_ceiling(&mut self) {
+        (self.ceiling, self.ceiling_lost) = (Some(Permissions::Read), true);
     }
 
     /// A newer version moved a pin in a way this one cannot read: what is known here of that
@@ -120,7 +135,9 @@ impl Conversation {
                 }
                 self.moved = Some((project, dir));
             }
-            System::Permissions { ceiling } => self.ceiling = Some(ceiling),
+            System::Permissions { ceiling } => {
+                (self.ceiling, self.ceiling_lost) = (Some(ceiling), false);
+            }
             System::Intent(intent) => {
                 if let Some(model) = intent.model {
                     self.set_model(turn, &intent.agent, model);

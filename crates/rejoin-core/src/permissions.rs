@@ -1,3 +1,4 @@
+use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,78 @@ impl Permissions {
             Agent => matches!(self, Agent | Read),
             Edit => matches!(self, Edit | Read),
             Read => self == Read,
+        }
+    }
+}
+
+/// Somebody who has a say in what an agent may do, and how far they let it go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// As far as this.
+    pub level: Permissions,
+    /// Who says so.
+    pub by: LimitedBy,
+}
+
+/// Who limits what an agent may do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LimitedBy {
+    /// The level the user named last in the conversation.
+    Conversation,
+    /// A level the conversation brought along from another home.
+    Import,
+    /// The user's configuration of the agent.
+    Configuration,
+    /// A project's own file, by its path.
+    Project(String),
+    /// Nobody: the agent's own settings decide.
+    Nobody,
+}
+
+impl fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LimitedBy::Conversation => f.write_str("the ceiling of the conversation"),
+            LimitedBy::Import => f.write_str("the level the conversation had in another home"),
+            LimitedBy::Configuration => f.write_str("your configuration"),
+            LimitedBy::Project(file) => f.write_str(file),
+            LimitedBy::Nobody => f.write_str("the default"),
+        }
+    }
+}
+
+/// Two limits of which none is the narrower one.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{} says {:?} and {} says {:?}, of which one is not narrower than the other; name the level with --permissions",
+    .0.by, .0.level.name(), .1.by, .1.level.name()
+)]
+pub struct Incomparable(pub Limit, pub Limit);
+
+impl Permissions {
+    /// The level in force: the one the user names now, else the narrowest of all limits. Where neither
+    /// the conversation nor the configuration says one, the agent's own settings are a limit, too.
+    pub fn in_force(named: Option<Permissions>, limits: &[Limit]) -> Result<Permissions, Incomparable> {
+        if let Some(named) = named {
+            return Ok(named);
+        }
+        let is_chosen =
+            |limit: &Limit| matches!(limit.by, LimitedBy::Conversation | LimitedBy::Configuration);
+        let nobody = Limit { level: Permissions::Agent, by: LimitedBy::Nobody };
+        let limits: Vec<&Limit> =
+            limits.iter().chain((!limits.iter().any(is_chosen)).then_some(&nobody)).collect();
+        let fits_all = |limit: &&&Limit| limits.iter().all(|other| limit.level.fits_under(other.level));
+        if let Some(narrowest) = limits.iter().find(fits_all) {
+            return Ok(narrowest.level);
+        }
+        let pairs = limits.iter().flat_map(|one| limits.iter().map(move |other| (*one, *other)));
+        let apart = |(one, other): &(&Limit, &Limit)| {
+            !one.level.fits_under(other.level) && !other.level.fits_under(one.level)
+        };
+        // Levels without a narrowest one hold two that cannot be compared.
+        match pairs.into_iter().find(apart) {
+            Some((one, other)) => Err(Incomparable(one.clone(), other.clone())),
+            None => Ok(Permissions::Read),
         }
     }
 }

@@ -155,6 +155,12 @@ impl Envelope<'_> {
         System::read(self.subtype.as_deref()?, self.system_payload?.get())
     }
 
+    /// Whether a system record is about what agents may do, even if it cannot be read.
+    pub(crate) fn limits_permissions(&self) -> bool {
+        self.subtype.as_deref() == Some(System::PERMISSIONS)
+            || self.system_payload.is_some_and(|payload| System::mentions_a_level(payload.get().as_bytes()))
+    }
+
     /// The session a pin or an intent is about, even if the rest of it cannot be read.
     pub(crate) fn pinned_session(&self) -> Option<SessionId> {
         #[derive(Deserialize)]

@@ -131,6 +131,16 @@ impl System {
     /// Version of the journal's format.
     pub const SCHEMA: u32 = 1;
 
+    /// The subtype of records of what agents may do.
+    pub(crate) const PERMISSIONS: &'static str = "permissions";
+
+    /// Whether bytes that are no record may have been one of what agents may do. The two words stand
+    /// apart in it, so that no single damage hides both.
+    pub fn mentions_a_level(bytes: &[u8]) -> bool {
+        let mentions = |word: &[u8]| bytes.windows(word.len()).any(|window| window == word);
+        mentions(br#""ceiling""#) || mentions(br#""subtype":"permissions""#)
+    }
+
     /// Whether records of this subtype are no use of a conversation: they say what it is, or label it.
     pub fn is_label(subtype: &str) -> bool {
         matches!(subtype, "conversation" | "title" | "tags" | "moved")

@@ -34,6 +34,11 @@ impl Engine {
         self.home.root()
     }
 
+    /// What tells this home from any other.
+    pub fn home_id(&self) -> &str {
+        self.home.id()
+    }
+
     /// The journals.
     pub fn store(&self) -> &dyn Store {
         &*self.store

@@ -21,6 +21,12 @@ pub enum TurnError {
         /// By whom, where known.
         owner: Option<Box<Owner>>,
     },
+    /// It is no longer what was looked at.
+    #[error("{what} went on since it was looked at; it is kept as it is: look again")]
+    Changed {
+        /// What.
+        what: String,
+    },
     /// The user gave up before it was our turn.
     #[error("cancelled while waiting for {what}; nothing was done")]
     Cancelled {

@@ -53,7 +53,10 @@ impl Engine {
         out.flush().map_err(TurnError::system("cannot write the fork"))?;
         drop(out);
         (&draft.file).rewind().map_err(TurnError::system("cannot read the fork"))?;
-        self.store().adopt(id, &info, &mut BufReader::new(&draft.file))?;
+        // The copy is believed as far as what it was copied from.
+        let origin = self.origin(from, &conversation)?;
+        self.store()
+            .adopt(id, &info, &mut BufReader::new(&draft.file), &mut |_| self.origins().note(id, &origin))?;
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use rejoin_core::SessionId;
 use rejoin_core::plan::Wish;
+use rejoin_core::{ConversationId, SessionId, TurnId};
 use rejoin_journal::{JournalError, Lease, LockError, Owner, birth};
 
 use crate::cancel::CancelWatch;
@@ -22,16 +22,81 @@ pub(crate) struct Leases<'a> {
     notices: Vec<(String, String)>,
 }
 
+/// A lease on a conversation, taken before the order of a turn is made: what the order depends on must
+/// not change in between.
+pub struct EarlyLease(Taken);
+
+/// A lock that was taken, and what its last holder had left running and was ended.
+struct Taken {
+    lease: Lease,
+    ended: Vec<(u32, String)>,
+}
+
+impl Engine {
+    /// Leases a conversation for a turn that is not described yet.
+    pub fn lease_early(
+        &self,
+        id: ConversationId,
+        turn: TurnId,
+        wait: Option<Duration>,
+        cancel: &CancelWatch,
+    ) -> Result<EarlyLease, TurnError> {
+        let what = format!("conversation {}", id.short());
+        let owner = owner("a turn").marked(turn.to_string());
+        self.take(&conversation_lock(id), &what, &owner, wait, cancel).map(EarlyLease)
+    }
+
+    /// Takes a lock, waiting as long as was asked, or until the user gives up. What a turn that was
+    /// killed together with its supervisor left running is ended first.
+    fn take(
+        &self,
+        name: &str,
+        what: &str,
+        owner: &Owner,
+        wait: Option<Duration>,
+        cancel: &CancelWatch,
+    ) -> Result<Taken, TurnError> {
+        let busy = |owner| TurnError::Busy { what: what.to_owned(), owner };
+        let begun = Instant::now();
+        loop {
+            let left = wait.unwrap_or_default().saturating_sub(begun.elapsed());
+            let tried = self.locks().acquire(name, owner, Some(left.min(ONE_TRY)));
+            let tried = tried.map_err(|error| match error {
+                LockError::Busy { owner, .. } => busy(owner),
+                LockError::Journal(error) => error.into(),
+                LockError::Name { .. } => TurnError::Usage(error.to_string()),
+            });
+            let tried = tried.and_then(|mut lease| match end_left(&mut lease) {
+                Ok(ended) => Ok(Taken { lease, ended }),
+                Err(still) => Err(still.into_error(busy)),
+            });
+            match tried {
+                Err(TurnError::Busy { .. }) if cancel.requests() > 0 => {
+                    return Err(TurnError::Cancelled { what: what.to_owned() });
+                }
+                Err(TurnError::Busy { .. }) if left > ONE_TRY => {}
+                tried => return tried,
+            }
+        }
+    }
+}
+
 impl<'a> Leases<'a> {
     pub(crate) fn new(engine: &'a Engine, order: &'a Order, cancel: &'a CancelWatch) -> Self {
         Self { engine, order, cancel, taken: Vec::new(), notices: Vec::new() }
     }
 
     /// One writer per conversation.
-    pub(crate) fn conversation(&mut self) -> Result<(), TurnError> {
+    pub(crate) fn conversation(&mut self, early: Option<EarlyLease>) -> Result<(), TurnError> {
+        if let Some(EarlyLease(taken)) = early {
+            // Now it is known whose turn it is.
+            taken.lease.set_owner(&self.owner())?;
+            self.put(taken);
+            return Ok(());
+        }
         match self.order.target {
             Target::Existing(id) if self.order.wish != Wish::Ephemeral => {
-                self.take(&format!("conversation-{id}"), &format!("conversation {}", id.short()))
+                self.take(&conversation_lock(id), &format!("conversation {}", id.short()))
             }
             _ => Ok(()),
         }
@@ -49,7 +114,7 @@ impl<'a> Leases<'a> {
         if !scene.is_new || self.order.wish == Wish::Ephemeral {
             return Ok(());
         }
-        self.take(&format!("conversation-{}", scene.id), &format!("conversation {}", scene.id.short()))
+        self.take(&conversation_lock(scene.id), &format!("conversation {}", scene.id.short()))
     }
 
     /// All of them, and what to tell about it.
@@ -57,44 +122,34 @@ impl<'a> Leases<'a> {
         (self.taken, self.notices)
     }
 
-    /// Takes a lock, waiting as long as the order says, or until the user gives up. What a turn that was
-    /// killed together with its supervisor left running is ended first.
     fn take(&mut self, name: &str, what: &str) -> Result<(), TurnError> {
-        let owner = Owner::this_process("rejoin", format!("a turn of {}", self.order.agent.agent()), now())
-            .marked(self.order.id.to_string());
-        let busy = |owner| TurnError::Busy { what: what.to_owned(), owner };
-        let begun = Instant::now();
-        loop {
-            let left = self.order.wait.unwrap_or_default().saturating_sub(begun.elapsed());
-            let tried = self.engine.locks().acquire(name, &owner, Some(left.min(ONE_TRY)));
-            let tried = tried.map_err(|error| match error {
-                LockError::Busy { owner, .. } => busy(owner),
-                LockError::Journal(error) => error.into(),
-                LockError::Name { .. } => TurnError::Usage(error.to_string()),
-            });
-            let tried = tried.and_then(|mut lease| match end_left(&mut lease) {
-                Ok(ended) => Ok((lease, ended)),
-                Err(still) => Err(still.into_error(busy)),
-            });
-            match tried {
-                Ok((lease, ended)) => {
-                    self.taken.push(lease);
-                    if !ended.is_empty() {
-                        let list = supervisor::list_processes(&ended);
-                        let text =
-                            format!("a turn before was killed; what it left running was ended: {list}");
-                        self.notices.push(("leftover".into(), text));
-                    }
-                    return Ok(());
-                }
-                Err(TurnError::Busy { .. }) if self.cancel.requests() > 0 => {
-                    return Err(TurnError::Cancelled { what: what.to_owned() });
-                }
-                Err(TurnError::Busy { .. }) if left > ONE_TRY => {}
-                Err(error) => return Err(error),
-            }
+        let taken = self.engine.take(name, what, &self.owner(), self.order.wait, self.cancel)?;
+        self.put(taken);
+        Ok(())
+    }
+
+    fn put(&mut self, taken: Taken) {
+        self.taken.push(taken.lease);
+        if !taken.ended.is_empty() {
+            let list = supervisor::list_processes(&taken.ended);
+            let text = format!("a turn before was killed; what it left running was ended: {list}");
+            self.notices.push(("leftover".into(), text));
         }
     }
+
+    fn owner(&self) -> Owner {
+        owner(&format!("a turn of {}", self.order.agent.agent())).marked(self.order.id.to_string())
+    }
+}
+
+/// The lock of a conversation, by its name.
+pub(crate) fn conversation_lock(id: ConversationId) -> String {
+    format!("conversation-{id}")
+}
+
+/// What those who have to wait are told.
+pub(crate) fn owner(what: &str) -> Owner {
+    Owner::this_process("rejoin", what, now())
 }
 
 /// How soon a wait notices that it was given up.

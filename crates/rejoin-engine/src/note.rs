@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, System};
-use rejoin_journal::{Lease, Loaded, LockError, Owner, load};
+use rejoin_journal::{Lease, Loaded, LockError, load};
 
-use crate::lease::end_left;
-use crate::scribe::{Letterhead, now};
+use crate::lease::{conversation_lock, end_left, owner};
+use crate::scribe::Letterhead;
 use crate::{Engine, TurnError, git};
 
 /// A conversation that is not in use and stays so until this is dropped.
@@ -17,9 +17,8 @@ pub struct Hold {
 impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
-        let owner = Owner::this_process("rejoin", what, now());
         let busy = |owner| TurnError::Busy { what: format!("conversation {}", id.short()), owner };
-        match self.locks().acquire(&format!("conversation-{id}"), &owner, None) {
+        match self.locks().acquire(&conversation_lock(id), &owner(what), None) {
             Ok(mut lease) => {
                 end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
                 Ok(Hold { _lease: lease })

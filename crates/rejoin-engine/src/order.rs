@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
@@ -7,7 +7,7 @@ use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, MessageId, Permissions, Scope, TurnId};
 use rejoin_journal::Lease;
 
-use crate::Limits;
+use crate::{EarlyLease, Limits, TurnError};
 
 /// A turn to be carried out, with everything already resolved that configuration has a say in.
 pub struct Order {
@@ -35,8 +35,11 @@ pub struct Order {
     pub model: Option<String>,
     /// The level the user named for this turn; it becomes the conversation's ceiling.
     pub permissions: Option<Permissions>,
-    /// A level the project's own file asks for; it can only narrow.
-    pub narrow: Option<Permissions>,
+    /// The directory the user stands in.
+    pub here: PathBuf,
+    /// What the file of a project, by its root, says of the level: it can only narrow. Asked for every
+    /// project a turn has to do with.
+    pub narrowing: fn(&Path) -> Result<Option<Permissions>, TurnError>,
     /// Replaces the agent's system prompt.
     pub system_prompt: Option<String>,
     /// Added to the agent's system prompt.
@@ -47,8 +50,12 @@ pub struct Order {
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.
     pub wait: Option<Duration>,
-    /// Held while a name is free and the conversation that takes it is not yet written.
-    pub naming: Option<Lease>,
+    /// The lease on the conversation, where it was taken before the order was made: what an order
+    /// depends on must not change in between.
+    pub lease: Option<EarlyLease>,
+    /// Held until a new conversation is written: while its name is free, or while its project has none
+    /// to continue.
+    pub beginning: Option<Lease>,
     /// What the user should be told first: a stable word and a sentence each.
     pub notices: Vec<(String, String)>,
 }
@@ -76,8 +83,8 @@ pub struct AgentSetup {
     pub env: BTreeMap<String, String>,
     /// The model, if none is named.
     pub model: Option<String>,
-    /// The level, if none is named.
-    pub permissions: Permissions,
+    /// The level, if one is configured.
+    pub permissions: Option<Permissions>,
     /// How many bytes of history may be replayed.
     pub replay_budget: usize,
     /// The address of the model, for agents that are one.
@@ -91,7 +98,7 @@ impl Default for AgentSetup {
             args: Vec::new(),
             env: BTreeMap::new(),
             model: None,
-            permissions: Permissions::Agent,
+            permissions: None,
             replay_budget: 256 << 10,
             endpoint: None,
         }

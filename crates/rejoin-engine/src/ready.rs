@@ -113,7 +113,7 @@ impl Ready {
             turn_number: scene.path.len() + 1,
             plan: self.composed.decision().clone(),
             argv: self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-            env: environment(&scene.env, &self.launch.env),
+            env: environment(&scene.env, &self.launch.env).into_iter().map(|(name, _)| name).collect(),
             removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             cwd: scene.dir.to_string_lossy().into_owned(),
             bytes: self.composed.bytes(),
@@ -196,8 +196,8 @@ pub struct DryRun {
     pub plan: Decision,
     /// Command and arguments.
     pub argv: Vec<String>,
-    /// Environment additions.
-    pub env: Vec<(String, String)>,
+    /// Environment additions, by their names: values may be secrets.
+    pub env: Vec<String>,
     /// Variables of an outer agent that are taken away, where set.
     pub removed_env: Vec<String>,
     /// The directory.

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use rejoin_core::compose::Told;
 use rejoin_core::plan::{Plan, Runtime, Situation, Wish, plan};
 use rejoin_core::{
-    Conversation, ConversationId, ConversationInfo, FailureClass, Kind, MessageId, Outcome, Permissions, Pin,
-    SessionId, Slice, System, Tree, Turn, TurnId, TurnState,
+    Conversation, ConversationId, ConversationInfo, FailureClass, Kind, Limit, LimitedBy, MessageId, Origin,
+    Outcome, Permissions, Pin, SaidHere, SessionId, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
+    not_counted,
 };
 use rejoin_journal::messages;
 
 use crate::scribe::Letterhead;
-use crate::{Base, Engine, Installation, Order, Target, TurnError, git, preflight};
+use crate::{Base, Engine, Installation, Order, Target, TurnError, git, origin, preflight, project_of};
 
 /// The conversation as it stands, and the place and program of the turn.
 pub(crate) struct Scene {
@@ -22,6 +23,8 @@ pub(crate) struct Scene {
     pub(crate) info: ConversationInfo,
     pub(crate) is_new: bool,
     pub(crate) conversation: Conversation,
+    /// Where it came from, with what is said now; to be noted before anything is written, if not yet.
+    pub(crate) origin: origin::Found,
     /// The path the turn continues, oldest first.
     pub(crate) path: Vec<TurnId>,
     /// The message the turn hangs on.
@@ -65,10 +68,18 @@ impl Scene {
         };
         let mut warnings = order.notices.clone();
         warnings.extend(noted);
-        let dir = match &order.cwd {
-            Some(dir) => real_dir(dir)?,
-            None => real_dir(Path::new(&info.dir))?,
+        let found = if is_new {
+            origin::Found { origin: Origin::Here, noted: false }
+        } else {
+            engine.find_origin(id, &conversation)?
         };
+        let settings = Settings::of(&conversation, &found.origin, &agent.agent());
+        let dir = real_dir(match (&order.cwd, is_new, &settings.dir) {
+            (Some(dir), ..) => dir,
+            (None, true, _) => Path::new(&info.dir),
+            (None, false, Some(dir)) => Path::new(dir),
+            (None, false, None) => &order.here,
+        })?;
         let installation = engine.find_agent(agent, &order.setup).ok_or_else(|| not_installed(order))?;
         let (path, hang_on, gap) = path_of(&conversation, order.base)?;
         if gap {
@@ -82,9 +93,9 @@ impl Scene {
             Tree::slice(&turns, info.scope, &agent.agent())
         };
         let session_dir = order.session_dir.as_deref().map(session_dir).transpose()?;
-        let remembered = || conversation.session_dirs.get(&agent.agent());
+        let in_force = session_dir.as_ref().or(settings.session_dir.as_ref());
         let mut env = order.setup.env.clone();
-        if let Some(dir) = session_dir.as_ref().or_else(remembered).filter(|dir| !dir.is_empty())
+        if let Some(dir) = in_force.filter(|dir| !dir.is_empty())
             && order.wish != Wish::Ephemeral
         {
             if !Path::new(dir).is_dir() {
@@ -102,10 +113,15 @@ impl Scene {
             can_resume: installation.capabilities.resume,
             store: store.as_deref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
         };
-        let model = order.model.clone().or_else(|| conversation.models.get(&agent.agent()).cloned());
+        let permissions = level_in_force(order, settings.limits, &info, &found.origin, &dir)?;
+        if conversation.ceiling_lost && order.permissions.is_none() {
+            warnings.push(("level_lost".into(), LEVEL_LOST.into()));
+        }
+        let origin = say(found, order, &conversation, &dir, session_dir.as_ref(), &mut warnings);
         Ok(Self {
-            permissions: effective_permissions(order, &conversation)?,
-            model: model.or_else(|| order.setup.model.clone()),
+            permissions,
+            model: order.model.clone().or(settings.model).or_else(|| order.setup.model.clone()),
+            origin,
             installation,
             id,
             info,
@@ -141,10 +157,18 @@ impl Scene {
             pins: &self.pins(order),
             scope: self.info.scope,
             dir: &self.dir.to_string_lossy(),
-            home: engine.home.id(),
+            home: self.home(engine),
             runtime: &self.runtime,
             wish: order.wish,
         })
+    }
+
+    /// The home that pins made here name.
+    fn home<'a>(&'a self, engine: &'a Engine) -> &'a str {
+        match &self.origin.origin {
+            Origin::Here => engine.home.id(),
+            Origin::Elsewhere(said) => &said.home,
+        }
     }
 
     /// Whether somebody used the session of a pin since we left it.
@@ -298,7 +322,7 @@ impl Scene {
             dir: self.dir.to_string_lossy().into_owned(),
             store: self.runtime.store.clone(),
             product: self.runtime.product.clone(),
-            home: engine.home.id().to_owned(),
+            home: self.home(engine).to_owned(),
             state: rejoin_core::PinState::Tentative,
             seen: rejoin_core::Mark::EMPTY,
             exposed: rejoin_core::Mark::EMPTY,
@@ -336,23 +360,63 @@ fn path_of(
     Ok((path.iter().map(|turn| turn.id).collect(), at.map(|turn| turn.end), gap.is_some()))
 }
 
-/// The level in force: named now, else the conversation's ceiling, else configured; the project's
-/// own file can only narrow what was not named now.
-fn effective_permissions(order: &Order, conversation: &Conversation) -> Result<Permissions, TurnError> {
-    if let Some(named) = order.permissions {
-        return Ok(named);
+/// Told when the narrowest level is in force because nobody knows which was named.
+const LEVEL_LOST: &str = "the record of what agents may do here is damaged, or of a newer rejoin: the narrowest level, read, is in force until you name one with --permissions";
+
+/// The level in force. The files of all projects the turn has to do with can narrow it: of the one the
+/// user stands in, the one it runs in, and the conversation's own.
+fn level_in_force(
+    order: &Order,
+    mut limits: Vec<Limit>,
+    info: &ConversationInfo,
+    origin: &Origin,
+    dir: &Path,
+) -> Result<Permissions, TurnError> {
+    let configured = order.setup.permissions;
+    limits.extend(configured.map(|level| Limit { level, by: LimitedBy::Configuration }));
+    let mut projects = vec![project_of(&order.here), project_of(dir)];
+    if *origin == Origin::Here {
+        projects.push(PathBuf::from(&info.project));
     }
-    let level = conversation.ceiling.unwrap_or(order.setup.permissions);
-    match order.narrow {
-        None => Ok(level),
-        Some(narrow) if narrow.fits_under(level) => Ok(narrow),
-        Some(narrow) if level.fits_under(narrow) => Ok(level),
-        Some(narrow) => Err(TurnError::Permission(format!(
-            "the project's .rejoin.toml asks for permissions {:?}, which is not narrower than {:?}; name the level with --permissions",
-            narrow.name(),
-            level.name()
-        ))),
+    projects.sort_unstable();
+    projects.dedup();
+    for project in projects {
+        if let Some(level) = (order.narrowing)(&project)? {
+            let file = project.join(".rejoin.toml").display().to_string();
+            limits.push(Limit { level, by: LimitedBy::Project(file) });
+        }
     }
+    Permissions::in_force(order.permissions, &limits)
+        .map_err(|error| TurnError::Permission(error.to_string()))
+}
+
+/// Adds what the user says now to what they said before about a conversation from elsewhere, and tells,
+/// the first time, what of it does not count.
+fn say(
+    found: origin::Found,
+    order: &Order,
+    conversation: &Conversation,
+    dir: &Path,
+    session_dir: Option<&String>,
+    warnings: &mut Vec<(String, String)>,
+) -> origin::Found {
+    let Origin::Elsewhere(before) = found.origin else { return found };
+    let agent = order.agent.agent();
+    let mut said = before.clone();
+    said.permissions = order.permissions.or(said.permissions);
+    // Where its first turn here runs is where it lives from then on.
+    said.dir = said.dir.or_else(|| Some(dir.to_string_lossy().into_owned()));
+    said.models.extend(order.model.iter().map(|model| (agent.clone(), model.clone())));
+    said.session_dirs.extend(session_dir.map(|dir| (agent.clone(), dir.clone())));
+    said.told = true;
+    if !before.told {
+        let lives_here = conversation.info.as_ref().is_some_and(|info| Path::new(&info.dir) == dir);
+        let dir = if lives_here || order.cwd.is_some() { said.dir.clone() } else { before.dir.clone() };
+        let now = Origin::Elsewhere(SaidHere { dir, ..said.clone() });
+        let text = not_counted(conversation, &now, Some(&agent));
+        warnings.extend(text.map(|text| ("from_elsewhere".to_owned(), text)));
+    }
+    origin::Found { noted: found.noted && said == before, origin: Origin::Elsewhere(said) }
 }
 
 fn not_installed(order: &Order) -> TurnError {

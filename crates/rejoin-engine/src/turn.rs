@@ -40,14 +40,14 @@ impl Engine {
 
     /// Carries out one turn.
     pub fn run(&self, mut order: Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
-        let naming = order.naming.take();
+        let (beginning, lease) = (order.beginning.take(), order.lease.take());
         let order = &order;
         check_prompt(order)?;
         let can_ask = watcher.on_question.is_some();
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
         let mut leases = Leases::new(self, order, &watcher.cancel);
-        leases.conversation()?;
+        leases.conversation(lease)?;
         let mut scene = Scene::read(self, order)?;
         let plan = scene.plan(self, order);
         let used_elsewhere = match &plan {
@@ -75,7 +75,7 @@ impl Engine {
             runs: 0,
         };
         let scribe = turn.write_down(&ready, used_elsewhere.as_ref())?;
-        drop(naming);
+        drop(beginning);
         let (mut desk, events) = Desk::new(scribe);
         turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
         let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
@@ -144,14 +144,15 @@ impl Turn<'_> {
                 records.push(self.head.system(None, &System::Title { name: name.clone() }));
             }
         }
+        // Before the prompt it limits: a write that is cut must not lose the limit alone.
+        if let Some(ceiling) = order.permissions {
+            records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));
+        }
         let mut user = self.head.record(Kind::User, self.id, scene.hang_on);
         let files = about(order).into_iter().map(|attachment| Part::Attachment { attachment });
         let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
         user.message = Some(Content::user(parts));
         records.push(user);
-        if let Some(ceiling) = order.permissions {
-            records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));
-        }
         for mut pin in scene.pins_to_retire(order) {
             pin.state = PinState::Retired { why: "a fresh session was asked for".into() };
             records.push(self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
@@ -165,6 +166,9 @@ impl Turn<'_> {
             records.push(self.head.system(Some(self.id), &gap));
         }
         records.push(self.intent(ready));
+        if !scene.origin.noted {
+            self.engine.origins().note(scene.id, &scene.origin.origin)?;
+        }
         if scene.is_new {
             self.engine.store.create(scene.id, &scene.info)?;
         }

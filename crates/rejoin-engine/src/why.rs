@@ -31,6 +31,9 @@ pub struct Why {
     pub session: Option<String>,
     /// Every guard, in the order they are asked; none if there is no session.
     pub checks: Vec<Check>,
+    /// What the user should know of the next turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One guard.
@@ -74,6 +77,7 @@ impl Engine {
                 can_resume: scene.runtime.can_resume,
                 session: pin.map(|pin| pin.session.as_str().to_owned()),
                 checks: Guard::ALL.iter().filter_map(check).collect(),
+                warnings: scene.warnings.iter().map(|(_, text)| text.clone()).collect(),
             }
         }))
     }

@@ -1,12 +1,12 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rejoin_core::{ConversationId, Record};
+use rejoin_core::Record;
 
-use crate::{Adopted, Append, JournalError, LONGEST_LINE, private};
+use crate::{Append, JournalError, LONGEST_LINE, private};
 
 /// An append takes milliseconds; who holds the lock for longer is stopped or stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +34,11 @@ impl FileAppender {
         Ok(Self { file, path, buffer: Vec::new(), sealed_at: None })
     }
 
+    /// The file and where it lies.
+    pub(crate) fn parts(&self) -> (&File, &Path) {
+        (&self.file, &self.path)
+    }
+
     /// Whether the file ends with a whole line. Only to be asked under the lock.
     fn is_sealed(&self, length: u64) -> io::Result<bool> {
         if length == 0 || self.sealed_at == Some(length) {
@@ -45,38 +50,6 @@ impl FileAppender {
     }
 }
 
-impl FileAppender {
-    /// Makes the journal hold `bytes`, if what it holds is their beginning.
-    pub(crate) fn go_on_as(
-        &mut self,
-        id: ConversationId,
-        bytes: &mut dyn Read,
-    ) -> Result<Adopted, JournalError> {
-        let cannot = |cause| JournalError::io("go on with", &self.path)(cause);
-        let _locked = AppendLock::take(&self.file, &self.path)?;
-        let length = self.file.metadata().map_err(cannot)?.len();
-        let (mut theirs, mut ours) = (vec![0; 64 << 10], vec![0; 64 << 10]);
-        let mut at = 0;
-        while at < length {
-            let room = theirs.len().min((length - at) as usize);
-            let count = bytes.read(&mut theirs[..room]).map_err(cannot)?;
-            if count == 0 {
-                return Ok(Adopted::Known);
-            }
-            self.file.read_exact_at(&mut ours[..count], at).map_err(cannot)?;
-            if theirs[..count] != ours[..count] {
-                return Err(JournalError::Differs { id });
-            }
-            at += count as u64;
-        }
-        let more = io::copy(bytes, &mut &self.file).and_then(|more| self.file.sync_data().map(|()| more));
-        Ok(match more.map_err(cannot)? {
-            0 => Adopted::Known,
-            more => Adopted::Longer(more),
-        })
-    }
-}
-
 impl Append for FileAppender {
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         if records.is_empty() {
@@ -84,8 +57,17 @@ impl Append for FileAppender {
         }
         write_lines(records, &mut self.buffer)?;
 
-        let locked = AppendLock::take(&self.file, &self.path)?;
-        let metadata = self.file.metadata().map_err(JournalError::io("look at", &self.path))?;
+        let mut locked = AppendLock::take(&self.file, &self.path)?;
+        let mut metadata = self.file.metadata().map_err(JournalError::io("look at", &self.path))?;
+        if metadata.nlink() == 0 {
+            // A longer version may have been put in its place while we waited for the lock.
+            drop(locked);
+            let deleted = |_| JournalError::Deleted { path: self.path.clone() };
+            self.file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(deleted)?;
+            self.sealed_at = None;
+            locked = AppendLock::take(&self.file, &self.path)?;
+            metadata = self.file.metadata().map_err(JournalError::io("look at", &self.path))?;
+        }
         if metadata.nlink() == 0 {
             return Err(JournalError::Deleted { path: self.path.clone() });
         }
@@ -156,10 +138,10 @@ fn write_as_one(mut file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
     (written, Ok(()))
 }
 
-struct AppendLock<'a>(&'a File);
+pub(crate) struct AppendLock<'a>(&'a File);
 
 impl<'a> AppendLock<'a> {
-    fn take(file: &'a File, path: &Path) -> Result<Self, JournalError> {
+    pub(crate) fn take(file: &'a File, path: &Path) -> Result<Self, JournalError> {
         let begun = Instant::now();
         let mut pause = Duration::from_micros(20);
         loop {
@@ -205,7 +187,7 @@ pub(crate) fn wait_for_writer(file: &File) {
 
 #[cfg(test)]
 mod tests {
-    use rejoin_core::{Kind, MessageId};
+    use rejoin_core::{ConversationId, Kind, MessageId};
     use uuid::Uuid;
 
     use super::*;

@@ -16,8 +16,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing, Store, pick,
-    private,
+    Adopted, Append, BeforeAdopting, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing,
+    Store, adopt, pick, private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -150,7 +150,7 @@ impl Store for FileStore {
             wait_for_writer(&file);
             if length().map_err(cannot_read)? == end + tail.bytes {
                 let content = Err(Problem::Torn { bytes: tail.bytes });
-                each(Entry { place: end, line: tail.line, json: "", content });
+                each(Entry { place: end, line: tail.line, json: "", content, limits: tail.limits });
                 return Ok(end);
             }
             (at, before) = (end, tail.line.map(|line| line - 1));
@@ -195,16 +195,20 @@ impl Store for FileStore {
         id: ConversationId,
         info: &ConversationInfo,
         bytes: &mut dyn Read,
+        before: BeforeAdopting<'_>,
     ) -> Result<Adopted, JournalError> {
         match self.path(id) {
             Err(JournalError::NotFound { .. }) => {
                 let directory = self.projects.join(project_name(&info.project));
                 private::create_dir(&directory)?;
-                private::copy_atomically(&directory.join(file_name(id)), bytes)?;
-                Ok(Adopted::New)
+                adopt::sweep(&directory);
+                adopt::take_in(&directory.join(file_name(id)), id, bytes, before)
             }
             Err(error) => Err(error),
-            Ok(path) => FileAppender::open(path)?.go_on_as(id, bytes),
+            Ok(path) => {
+                path.parent().map(adopt::sweep);
+                adopt::go_on_as(path, id, bytes, before)
+            }
         }
     }
 
@@ -214,7 +218,9 @@ impl Store for FileStore {
         private::create_dir(&directory)?;
         private::open(OpenOptions::new().write(true).create(true).truncate(true), &directory.join(MOVED))?;
         let to = directory.join(file_name(id));
-        fs::rename(&path, &to).map_err(JournalError::io("move", &path))?;
+        if to != path {
+            private::rename_new(&path, &to).map_err(JournalError::io("move", &path))?;
+        }
         private::sync_dir(&directory)?;
         self.known().insert(id, directory.into());
         Ok(())

@@ -1,4 +1,3 @@
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -6,7 +5,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::{FileStore, JournalError, LockError, Locks, Owner, private};
+use crate::{FileStore, JournalError, LockError, Locks, Origins, Owner, private, read_regular_file};
 
 /// `$REJOIN_HOME`: everything rejoin keeps.
 #[derive(Clone, Debug)]
@@ -63,11 +62,19 @@ impl Home {
         FileStore::new(self.root.join("projects"), self.cache().join("folds"))
     }
 
+    /// Where the conversations came from.
+    pub fn origins(&self) -> Origins {
+        Origins::new(self.root.clone(), self.store())
+    }
+
     /// The locks.
     pub fn locks(&self) -> Locks {
         Locks::new(self.root.join("locks"))
     }
 }
+
+/// An id with some space around it.
+const LONGEST_ID: u64 = 4096;
 
 fn id_file(root: &Path) -> PathBuf {
     root.join("home-id")
@@ -75,13 +82,12 @@ fn id_file(root: &Path) -> PathBuf {
 
 fn read_id(root: &Path) -> Result<Option<String>, JournalError> {
     let path = id_file(root);
-    match fs::read_to_string(&path) {
-        Ok(text) => match Uuid::try_parse(text.trim()) {
+    match read_regular_file(&path, LONGEST_ID) {
+        Ok(bytes) => match Uuid::try_parse_ascii(bytes.trim_ascii()) {
             Ok(id) => Ok(Some(id.hyphenated().to_string())),
             Err(_) => Err(JournalError::DamagedHomeId { path }),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(JournalError::DamagedHomeId { path }),
         Err(error) => Err(JournalError::io("read", &path)(error)),
     }
 }

@@ -4,6 +4,7 @@
 //! [`load`] folds them into a conversation, [`messages`] merges the texts of one turn, [`Locks`]
 //! keeps two writers apart. The format is told in docs/journal.md.
 
+mod adopt;
 mod append;
 mod checksum;
 mod clip;
@@ -17,6 +18,7 @@ mod load;
 mod locks;
 mod memory_store;
 mod messages;
+mod origins;
 mod owner;
 mod pick;
 pub mod private;
@@ -36,8 +38,9 @@ pub use load::{Loaded, load, load_anew};
 pub use locks::{Lease, LockError, Locks, write_owner};
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages};
+pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
 pub use regular_file::{read_regular_file, read_regular_text};
-pub use store::{Adopted, Append, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};
+pub use store::{Adopted, Append, BeforeAdopting, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};

@@ -50,7 +50,12 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
     let mut problems = Problems::default();
     let mut newest_schema = System::SCHEMA;
     let read = store.read(id, from, &mut |entry| match entry.content {
-        Err(problem) => problems.note(Some(entry.place), entry.line, problem),
+        Err(problem) => {
+            problems.note(Some(entry.place), entry.line, problem);
+            if entry.limits {
+                conversation.lose_ceiling();
+            }
+        }
         Ok(envelope) => {
             if let Some(schema) = schema_of(&envelope).filter(|schema| *schema > newest_schema) {
                 newest_schema = schema;

@@ -11,7 +11,8 @@ use crate::lines::Lines;
 use crate::scan::scan;
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing, Store, pick,
+    Adopted, Append, BeforeAdopting, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing,
+    Store, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -118,6 +119,7 @@ impl Store for MemoryStore {
         id: ConversationId,
         _info: &ConversationInfo,
         bytes: &mut dyn Read,
+        before: BeforeAdopting<'_>,
     ) -> Result<Adopted, JournalError> {
         let mut theirs = Vec::new();
         bytes.read_to_end(&mut theirs).map_err(unreadable)?;
@@ -129,6 +131,7 @@ impl Store for MemoryStore {
             Some(ours) if theirs.starts_with(&ours) => Adopted::Longer((theirs.len() - ours.len()) as u64),
             Some(_) => return Err(JournalError::Differs { id }),
         };
+        before(adopted)?;
         journals.insert(id, Journal { bytes: Arc::new(theirs), modified: SystemTime::now() });
         Ok(adopted)
     }

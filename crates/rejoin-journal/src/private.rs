@@ -2,9 +2,9 @@
 //! changing the umask would be inherited by agents.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
@@ -50,23 +50,48 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> Result<File, JournalError
 }
 
 /// Puts a whole file in place: readers see the old one or the new one, never a part.
-pub fn write_atomically(path: &Path, mut bytes: &[u8]) -> Result<(), JournalError> {
-    copy_atomically(path, &mut bytes)
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+    let mut draft = Draft::new(path)?;
+    let written = draft.file.write_all(bytes).and_then(|()| draft.file.sync_all());
+    written.map_err(JournalError::io("write", &draft.path))?;
+    draft.put_in_place(path)
 }
 
-/// The same, from wherever the bytes come.
-pub(crate) fn copy_atomically(path: &Path, from: &mut dyn Read) -> Result<(), JournalError> {
-    let draft = path.with_added_extension(format!("{}.tmp", Uuid::new_v4().simple()));
-    let mut file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
-    let written = io::copy(from, &mut file)
-        .and_then(|_| file.sync_all())
-        .map_err(JournalError::io("write", &draft))
-        .and_then(|()| fs::rename(&draft, path).map_err(JournalError::io("put in place", path)));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
+/// A file that is being made beside the one it will be; gone when dropped.
+pub(crate) struct Draft {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+}
+
+impl Draft {
+    pub(crate) fn new(path: &Path) -> Result<Self, JournalError> {
+        let draft = path.with_added_extension(format!("{}.tmp", Uuid::new_v4().simple()));
+        let file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
+        Ok(Self { file, path: draft })
     }
-    written?;
-    path.parent().map_or(Ok(()), sync_dir)
+
+    /// Puts it, which was brought to the disk, in the place of what is there.
+    pub(crate) fn put_in_place(self, path: &Path) -> Result<(), JournalError> {
+        fs::rename(&self.path, path).map_err(JournalError::io("put in place", path))?;
+        path.parent().map_or(Ok(()), sync_dir)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Renames a file to where none is; one that is there is not replaced.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can; then those who go by the lease are kept apart by it.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !to.exists() => fs::rename(from, to),
+        renamed => Ok(renamed?),
+    }
 }
 
 /// Makes the names in a directory survive a loss of power.

@@ -1,6 +1,6 @@
 use std::io::{self, Read, Seek};
 
-use rejoin_core::Envelope;
+use rejoin_core::{Envelope, System};
 use serde_json::value::RawValue;
 
 use crate::lines::Lines;
@@ -17,6 +17,8 @@ pub(crate) struct Scanned {
 pub(crate) struct Tail {
     pub(crate) line: Option<u64>,
     pub(crate) bytes: u64,
+    /// See [`Entry::limits`].
+    pub(crate) limits: bool,
 }
 
 /// Hands out all that stands from `from` on; `before` is the number of lines up to there, if known.
@@ -32,10 +34,13 @@ pub(crate) fn scan<R: Read + Seek>(
     while let Some(line) = lines.next()? {
         number = number.map(|number| number + 1);
         let place = line.place;
+        // Only asked where something cannot be read.
+        let limits = || line.bytes.is_some_and(System::mentions_a_level);
         let rest = match line.bytes {
             None => Some((0, Problem::TooLong { bytes: line.length })),
             Some(bytes) => records_of(bytes, &mut |at, json, content| {
-                each(Entry { place: place + at as u64, line: number, json, content });
+                let limits = content.is_err() && limits();
+                each(Entry { place: place + at as u64, line: number, json, content, limits });
             }),
         };
         match rest {
@@ -43,12 +48,12 @@ pub(crate) fn scan<R: Read + Seek>(
                 let at = at as u64;
                 return Ok(Scanned {
                     end: place + at,
-                    tail: Some(Tail { line: number, bytes: line.length - at }),
+                    tail: Some(Tail { line: number, bytes: line.length - at, limits: limits() }),
                 });
             }
             Some((at, problem)) => {
                 let content = Err(problem);
-                each(Entry { place: place + at as u64, line: number, json: "", content });
+                each(Entry { place: place + at as u64, line: number, json: "", content, limits: limits() });
             }
             None => {}
         }

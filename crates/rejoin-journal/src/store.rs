@@ -55,12 +55,15 @@ pub trait Store: Send + Sync {
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
 
     /// Takes in a conversation from another home, byte for byte; or goes on with one whose bytes
-    /// are the beginning of these.
+    /// are the beginning of these. All of it or nothing, and never in the place of something else.
+    /// To be called under the conversation's lease. `before` is told what is about to be done, when
+    /// nothing of it can be seen yet; what is known already changes nothing.
     fn adopt(
         &self,
         id: ConversationId,
         info: &ConversationInfo,
         bytes: &mut dyn Read,
+        before: BeforeAdopting<'_>,
     ) -> Result<Adopted, JournalError>;
 
     /// Puts a conversation among those of another project. What it says of itself is a record of
@@ -98,6 +101,9 @@ pub trait Store: Send + Sync {
     fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError>;
 }
 
+/// Is told what is about to be taken in, and may refuse.
+pub type BeforeAdopting<'a> = &'a mut dyn FnMut(Adopted) -> Result<(), JournalError>;
+
 /// What became of a conversation that was taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adopted {
@@ -134,6 +140,8 @@ pub struct Entry<'a> {
     pub json: &'a str,
     /// The record, or why there is none.
     pub content: Result<Envelope<'a>, Problem>,
+    /// What stands here is no record, but may have been one that limits what agents may do.
+    pub limits: bool,
 }
 
 /// A record as it stands in the journal, every field of it.

@@ -302,13 +302,13 @@ impl<'a> TurnBuilder<'a> {
     /// What would be done; nothing is run or written.
     pub fn dry_run(mut self) -> Result<DryRun, Error> {
         self.untouched = true;
-        let (rejoin, order, ..) = self.order()?;
+        let (rejoin, order, ..) = self.order(false)?;
         Ok(rejoin.engine.dry_run(&order)?)
     }
 
     /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt.
     pub fn why(self) -> Result<Why, Error> {
-        let (rejoin, order, ..) = self.order()?;
+        let (rejoin, order, ..) = self.order(false)?;
         Ok(rejoin.engine.why(&order)?)
     }
 
@@ -317,7 +317,7 @@ impl<'a> TurnBuilder<'a> {
         if self.cancel.is_none() {
             self.canceller()?;
         }
-        let (rejoin, order, mut on_question, cancel) = self.order()?;
+        let (rejoin, order, mut on_question, cancel) = self.order(true)?;
         let Some(cancel) = cancel else { return Err(Error::usage("the turn has no cancel handle")) };
         let watcher = Watcher {
             on_event: &mut on_event,
@@ -335,15 +335,21 @@ impl<'a> TurnBuilder<'a> {
 type Parts<'a> = (&'a Rejoin, Order, Option<Answerer<'a>>, Option<CancelWatch>);
 
 impl<'a> TurnBuilder<'a> {
-    fn order(self) -> Result<Parts<'a>, Error> {
+    /// Everything resolved. What is `to_run` is decided under the locks that the turn goes on to hold.
+    fn order(self, to_run: bool) -> Result<Parts<'a>, Error> {
         self.check()?;
+        let leases = to_run && !self.ephemeral;
         let rejoin = self.rejoin;
         let dir = existing_dir(&self.dir)?;
         let project = rejoin_engine::project_of(&dir);
         let project_config = ProjectConfig::load(&project)?;
         let project_text = project.to_string_lossy().into_owned();
         let mut notices = Vec::new();
-        let (existing, naming) = self.find_conversation(&project_text, &mut notices)?;
+        let (existing, beginning) = self.find_conversation(&project_text, leases, &mut notices)?;
+        let lease = match (existing.filter(|_| leases), &self.cancel) {
+            (Some(id), Some(cancel)) => Some(rejoin.engine.lease_early(id, self.id, self.wait, cancel)?),
+            _ => None,
+        };
 
         let loaded = match existing {
             Some(id) => Some(load(rejoin.engine.store(), id)?.conversation),
@@ -371,6 +377,14 @@ impl<'a> TurnBuilder<'a> {
             Some((prompt, agent)) => (prompt, agent),
             None => (self.prompt.clone(), loaded.as_ref().and_then(|loaded| loaded.last_agent().cloned())),
         };
+        if matches!(self.places.first(), Some(Place::Again(_)))
+            && self.agent.is_none()
+            && last_agent.is_none()
+        {
+            return Err(Error::usage(
+                "nothing tells which agent that turn was meant for: it was cut before that was written; name one with -a",
+            ));
+        }
         let agent = self.choose_agent(last_agent, &project_config)?;
         let mut setup = self.setup(&agent.agent());
         setup.model = project_config.model.or(setup.model);
@@ -385,7 +399,7 @@ impl<'a> TurnBuilder<'a> {
             None => Target::New {
                 id: self.new_conversation,
                 project,
-                dir: self.cwd.clone().unwrap_or(dir),
+                dir: self.cwd.clone().unwrap_or_else(|| dir.clone()),
                 scope: self.scope.or(project_config.scope).unwrap_or_default(),
                 name: self.wanted.iter().find_map(|wanted| match wanted {
                     Wanted::Named(name) => Some(name.clone()),
@@ -406,13 +420,15 @@ impl<'a> TurnBuilder<'a> {
             wish,
             model: self.model,
             permissions: self.permissions,
-            narrow: project_config.permissions,
+            here: dir,
+            narrowing: ProjectConfig::level_of,
             system_prompt: self.system_prompt,
             append_system_prompt: self.append_system_prompt,
             extra_args: self.extra_args,
             limits: self.limits,
             wait: self.wait,
-            naming,
+            lease,
+            beginning,
             notices,
         };
         Ok((rejoin, order, self.on_question, self.cancel))
@@ -467,10 +483,12 @@ impl<'a> TurnBuilder<'a> {
         setup
     }
 
-    /// The conversation that was asked for, if it exists; for a new name, the lock that keeps it free.
+    /// The conversation that was asked for, if it exists; if a new one is to begin, the lock that keeps
+    /// its name free, or its project without one to continue.
     fn find_conversation(
         &self,
         project: &str,
+        locks: bool,
         notices: &mut Vec<(String, String)>,
     ) -> Result<(Option<ConversationId>, Option<rejoin_journal::Lease>), Error> {
         let rejoin = self.rejoin;
@@ -480,27 +498,32 @@ impl<'a> TurnBuilder<'a> {
             None => Ok((None, None)),
             Some(Wanted::Reference(text)) => Ok((Some(rejoin.resolve(&mut index(), project, text)?), None)),
             Some(Wanted::Latest) => {
-                let newest = Rejoin::newest(&mut rejoin.index_untouched(), project, 0)?;
-                if newest.is_none() {
-                    if !self.places.is_empty() {
-                        return Err(Error::not_found(
-                            "this project has no conversation yet, so no checkpoint either",
-                        ));
-                    }
-                    let text =
-                        "nothing to continue in this project yet: a new conversation begins".to_owned();
-                    notices.push(("nothing_to_continue".to_owned(), text));
+                let newest = || Rejoin::newest(&mut rejoin.index_untouched(), project, 0);
+                if let Some(id) = newest()? {
+                    return Ok((Some(id), None));
                 }
-                Ok((newest, None))
+                // Of several that come here at once, one begins, and the others find what it began.
+                let beginning = locks.then(|| rejoin.lock_beginning(project)).transpose()?;
+                if let Some(id) = newest()? {
+                    return Ok((Some(id), None));
+                }
+                if !self.places.is_empty() {
+                    return Err(Error::not_found(
+                        "this project has no conversation yet, so no checkpoint either",
+                    ));
+                }
+                let text = "nothing to continue in this project yet: a new conversation begins".to_owned();
+                notices.push(("nothing_to_continue".to_owned(), text));
+                Ok((None, beginning))
             }
             Some(Wanted::Named(name)) => {
-                let naming = rejoin.lock_names()?;
+                let naming = locks.then(|| rejoin.lock_names()).transpose()?;
                 match Rejoin::by_name(&mut index(), project, name)? {
                     Some(id) => Ok((Some(id), None)),
                     None if !self.places.is_empty() => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"
                     ))),
-                    None => Ok((None, Some(naming))),
+                    None => Ok((None, naming)),
                 }
             }
         }
@@ -581,7 +604,8 @@ impl Place {
                     TurnState::Completed => before(turn),
                     TurnState::Failed | TurnState::Cut => Base::Turn(turn.id),
                 };
-                Ok((base, Some((prompt, turn.agent.clone()))))
+                let agent = turn.agent.clone().or_else(|| conversation.last_agent().cloned());
+                Ok((base, Some((prompt, agent))))
             }
         }
     }

@@ -2,7 +2,8 @@
 //! old wordings stay, and [`plan`](rejoin_core::plan) sees it all through the slice.
 
 use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part, System, Turn};
-use rejoin_journal::messages;
+use rejoin_engine::TurnError;
+use rejoin_journal::{load, messages};
 
 use crate::config::suggestion;
 use crate::find_message::{Found, find_message};
@@ -144,10 +145,17 @@ impl ConversationView<'_> {
         Ok(true)
     }
 
-    /// Deletes it for good. The agents' own sessions are theirs, and stay.
+    /// Deletes it for good, as it was when this view was opened: one that went on since is kept. The
+    /// agents' own sessions are theirs, and stay.
     pub fn remove(self) -> Result<(), Error> {
-        let _hold = self.rejoin.engine.hold(self.id, "removing it")?;
-        Ok(self.rejoin.engine.store().remove(self.id)?)
+        let engine = &self.rejoin.engine;
+        let _hold = engine.hold(self.id, "removing it")?;
+        if load(engine.store(), self.id)?.end != self.end {
+            return Err(TurnError::Changed { what: format!("conversation {}", self.id.short()) }.into());
+        }
+        engine.store().remove(self.id)?;
+        engine.origins().forget(self.id);
+        Ok(())
     }
 
     fn message_of(&self, conversation: &Conversation, text: &str) -> Result<(Message, bool), Error> {

@@ -1,10 +1,12 @@
 //! The user's configuration, and what a project may say.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, Permissions, Scope};
 use rejoin_engine::TurnError;
+use rejoin_journal::read_regular_text;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -128,7 +130,15 @@ impl ProjectConfig {
         }
         Ok(config)
     }
+
+    /// The level a project asks for.
+    pub(crate) fn level_of(project: &Path) -> Result<Option<Permissions>, TurnError> {
+        Ok(Self::load(project)?.permissions)
+    }
 }
+
+/// Longer files are no configuration.
+const LONGEST: u64 = 1 << 20;
 
 fn default_path() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
@@ -136,9 +146,12 @@ fn default_path() -> Option<PathBuf> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path, required: bool) -> Result<Option<T>, Error> {
-    let text = match std::fs::read_to_string(path) {
+    // A project can make its file a link to anything: a pipe, an endless device.
+    let text = match read_regular_text(path, LONGEST) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound && !required => return Ok(None),
+        // A usual way to say "none".
+        Err(_) if path.canonicalize().is_ok_and(|real| real == Path::new("/dev/null")) => String::new(),
         Err(error) => return Err(Error::Config(format!("cannot read {}: {error}", path.display()))),
     };
     parse(&text).map(Some).map_err(|message| Error::Config(format!("{}{message}", path.display())))

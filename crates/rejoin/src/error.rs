@@ -20,10 +20,15 @@ impl Error {
             | Error::Config(_) => 2,
             Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
             Error::Turn(TurnError::Permission(_)) => 5,
-            Error::Turn(TurnError::Busy { .. }) => 6,
+            Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. }) => 6,
             Error::Turn(TurnError::Journal(_) | TurnError::System { .. }) => 7,
             Error::Turn(TurnError::Cancelled { .. }) => 130,
         }
+    }
+
+    /// Whether somebody else is at it, or was meanwhile.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. }))
     }
 
     pub(crate) fn usage(text: impl Into<String>) -> Self {
@@ -32,6 +37,15 @@ impl Error {
 
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         TurnError::NotFound(text.into()).into()
+    }
+}
+
+impl From<Error> for TurnError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Turn(error) => error,
+            Error::Config(text) => TurnError::Usage(text),
+        }
     }
 }
 

@@ -98,7 +98,7 @@ impl Rejoin {
             args: config.args,
             env: config.env,
             model: config.model,
-            permissions: config.permissions.unwrap_or(usual.permissions),
+            permissions: config.permissions,
             replay_budget: config.replay_budget.unwrap_or(usual.replay_budget),
             endpoint: config.base_url.map(|base_url| Endpoint { base_url, key_env: config.key_env }),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{ConversationId, Kind, System};
+use rejoin_core::{ConversationId, Kind, Origin, SaidHere, System};
 use rejoin_journal::{Noted, Problem, load, load_anew};
 
 use crate::{Error, Rejoin};
@@ -49,9 +49,16 @@ impl Rejoin {
         for listed in store.list(None)? {
             let Some(info) = listed.info.filter(|info| elsewhere(&info.project).is_some()) else { continue };
             let _hold = self.engine.hold(listed.id, "moving it")?;
-            let info = load(store, listed.id)?.conversation.info.unwrap_or(info);
+            let conversation = load(store, listed.id)?.conversation;
+            let info = conversation.info.clone().unwrap_or(info);
+            // It may have been moved while we came here.
+            let Some(project) = elsewhere(&info.project).map(|to| text(&to)) else { continue };
             let place = |path: &str| elsewhere(path).map_or_else(|| path.into(), |to| text(&to));
-            let (project, dir) = (place(&info.project), place(&info.dir));
+            if let Origin::Elsewhere(said) = self.engine.origin(listed.id, &conversation)? {
+                let dir = Some(said.dir.as_deref().map_or_else(|| project.clone(), place));
+                self.engine.origins().note_elsewhere(listed.id, &SaidHere { dir, ..said })?;
+            }
+            let dir = place(&info.dir);
             self.engine.note(listed.id, &info, &[System::Moved { project: project.clone(), dir }])?;
             store.relocate(listed.id, &project)?;
             moved.push(listed.id);

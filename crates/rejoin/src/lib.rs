@@ -58,8 +58,8 @@ pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
     Agent, Attachment, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence,
-    Event, FailureClass, Gap, Kind, Message, MessageId, Outcome, Part, Permissions, Pin, PinState, Question,
-    Reason, Receipt, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
+    Event, FailureClass, Gap, Kind, Message, MessageId, Origin, Outcome, Part, Permissions, Pin, PinState,
+    Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
 };
 pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{

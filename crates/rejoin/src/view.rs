@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use rejoin_agents::Capabilities;
-use rejoin_core::{Agent, Conversation, ConversationId, ConversationInfo, Message, Turn};
+use rejoin_core::{
+    Agent, Conversation, ConversationId, ConversationInfo, Message, Origin, Turn, not_counted,
+};
 use rejoin_journal::{Problem, load, messages};
 use serde::Serialize;
 
@@ -38,6 +40,8 @@ pub struct ConversationView<'a> {
     pub(crate) id: ConversationId,
     pub(crate) conversation: Conversation,
     problems: Vec<String>,
+    /// How far its journal went when it was opened.
+    pub(crate) end: u64,
 }
 
 /// Every agent this version knows, with its name for people.
@@ -93,7 +97,13 @@ impl Rejoin {
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
         let problems = problems.map(ToString::to_string).chain(loaded.conversation.passed_over()).collect();
-        Ok(ConversationView { rejoin: self, id, conversation: loaded.conversation, problems })
+        Ok(ConversationView {
+            rejoin: self,
+            id,
+            conversation: loaded.conversation,
+            problems,
+            end: loaded.end,
+        })
     }
 }
 
@@ -120,6 +130,16 @@ impl ConversationView<'_> {
     /// All that was folded from its journal.
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// Where it came from, and what was said about it here.
+    pub fn origin(&self) -> Result<Origin, Error> {
+        Ok(self.rejoin.engine.origin(self.id, &self.conversation)?)
+    }
+
+    /// What of its settings does not count because it was not said here, in a sentence.
+    pub fn not_counted(&self) -> Result<Option<String>, Error> {
+        Ok(not_counted(&self.conversation, &self.origin()?, None))
     }
 
     /// A turn is running now.

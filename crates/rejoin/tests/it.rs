@@ -391,3 +391,38 @@ fn fuzz_bundles() {
         assert_eq!(place.rejoin.ids(None).unwrap(), []);
     });
 }
+
+#[test]
+fn what_went_on_since_it_was_looked_at_is_not_deleted() {
+    let Some(place) = Place::new() else { return };
+    place.turn("one").run(|_| {}).unwrap();
+    let looked_at = place.rejoin.view(&place.project(), "@").unwrap();
+    place.turn("two").continue_latest().run(|_| {}).unwrap();
+    let error = looked_at.remove().unwrap_err();
+    assert_eq!((error.exit_code(), error.is_busy()), (6, true), "{error}");
+    let now = place.rejoin.view(&place.project(), "@").unwrap();
+    assert_eq!(now.path().len(), 2);
+    now.remove().unwrap();
+    let origins = std::fs::read_dir(place.dir.path().join("home/origins")).unwrap();
+    assert_eq!(origins.count(), 1, "only the inventory is left");
+}
+
+#[test]
+fn a_copy_is_believed_as_far_as_what_it_was_copied_from() {
+    let Some(place) = Place::new() else { return };
+    let (ours, other) = (&place.rejoin, Place::new().unwrap());
+    let turn = place.turn("one").permissions(Permissions::Full).run(|_| {}).unwrap();
+    let id = ours.view(&place.project(), "@").unwrap().id();
+    let copy = ours.fork(id, turn.receipt().turn).unwrap().to_string();
+    let journal = place.dir.path().join("journal");
+    let mut file = std::fs::File::create(&journal).unwrap();
+    std::io::copy(&mut ours.view(&place.project(), &copy).unwrap().raw().unwrap(), &mut file).unwrap();
+    let plan = |place: &Place, id: String| place.turn("on").resume(id).dry_run().unwrap();
+    let is_full = |plan: &rejoin::DryRun| plan.argv.iter().any(|arg| arg == "--permissions=full");
+    assert!(is_full(&plan(&place, copy)));
+
+    let taken = other.rejoin.import(&journal, None).unwrap().id;
+    let copy = other.rejoin.fork(taken, turn.receipt().turn).unwrap();
+    let there = plan(&other, copy.to_string());
+    assert!(!is_full(&there) && there.cwd == other.project().to_string_lossy(), "{there:?}");
+}

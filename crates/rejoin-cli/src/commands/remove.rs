@@ -63,12 +63,20 @@ fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
             return Ok(exit::CANCELLED);
         }
     }
+    let mut code = exit::DONE;
     for view in views {
         let id = view.id().short();
-        view.remove()?;
-        style::talk(&format!("deleted {id}"));
+        match view.remove() {
+            Ok(()) => style::talk(&format!("deleted {id}")),
+            // It is in use, or went on while we asked: not what was meant.
+            Err(error) if error.is_busy() => {
+                style::loud(&format!("! kept {id}: {error}"));
+                code = exit::BUSY;
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(exit::DONE)
+    Ok(code)
 }
 
 fn line(view: &ConversationView<'_>) -> String {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rejoin::{ConversationView, Decision, Kind, ListFilter, Message, Outcome, Part, Turn, TurnState};
+use rejoin::{ConversationView, Decision, Kind, ListFilter, Message, Origin, Outcome, Part, Turn, TurnState};
 use serde_json::json;
 
 use super::choose::choose;
@@ -30,7 +30,8 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     };
     let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
-        let whole = as_json(&view, &path[first..], MOST)?;
+        let mut whole = as_json(&view, &path[first..], MOST)?;
+        whole["origin"] = origin(&view)?;
         super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
         return Ok(exit::DONE);
     }
@@ -40,6 +41,9 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     let tags: Vec<String> = conversation.tags.iter().map(|tag| format!(" +{tag}")).collect();
     let dir = view.info().map(|info| format!(" · {}", style::home_path(&info.dir))).unwrap_or_default();
     let _ = writeln!(out, "conversation {}{name}{}{dir}", view.id().short(), tags.concat());
+    if let Some(text) = view.not_counted()? {
+        let _ = writeln!(out, "! {text}");
+    }
     if args.tree {
         tree::draw(&view, &mut out)?;
     } else {
@@ -150,6 +154,20 @@ pub(super) fn as_json(
         "pins": conversation.pins,
         "turns": turns,
     }))
+}
+
+/// Where it came from; of one from elsewhere, what was said about it here.
+fn origin(view: &ConversationView<'_>) -> anyhow::Result<serde_json::Value> {
+    Ok(match view.origin()? {
+        Origin::Here => json!({ "from": "here" }),
+        Origin::Elsewhere(said) => json!({
+            "from": "elsewhere",
+            "permissions": said.permissions,
+            "dir": said.dir,
+            "models": said.models,
+            "session_dirs": said.session_dirs,
+        }),
+    })
 }
 
 fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow::Result<serde_json::Value> {

@@ -33,6 +33,9 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
         line(&mut out, check.ok, name, &words);
     }
     super::print(&out)?;
+    for warning in &why.warnings {
+        style::loud(&format!("! {warning}"));
+    }
     Ok(exit::DONE)
 }
 

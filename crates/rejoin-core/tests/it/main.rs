@@ -4,6 +4,8 @@
 
 mod composer;
 mod guard_matrix;
+mod origins;
+mod permissions;
 mod properties;
 mod records;
 mod world;

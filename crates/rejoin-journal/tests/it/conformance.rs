@@ -286,7 +286,10 @@ fn an_adopted_conversation_is_the_same_to_the_byte(store: &dyn Store) {
     let id = conversation(1);
     let mut bytes = foreign(id, 3);
     bytes.extend_from_slice(b"garbage\n{\"torn");
-    assert_eq!(store.adopt(id, &info(PROJECT), &mut bytes.as_slice()).unwrap(), Adopted::New);
+    assert_eq!(
+        store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap(),
+        Adopted::New
+    );
     assert_eq!(bytes_of(store, id), bytes);
     assert_eq!(store.list(Some(PROJECT)).unwrap().len(), 1);
     assert_eq!(load(store, id).unwrap().conversation.tree.turns().len(), 3);
@@ -295,16 +298,25 @@ fn an_adopted_conversation_is_the_same_to_the_byte(store: &dyn Store) {
 fn only_a_continuation_is_adopted_over_what_is_there(store: &dyn Store) {
     let id = conversation(1);
     let (short, long) = (foreign(id, 2), foreign(id, 4));
-    store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap();
+    store.adopt(id, &info(PROJECT), &mut short.as_slice(), &mut |_| Ok(())).unwrap();
     let more = (long.len() - short.len()) as u64;
-    assert_eq!(store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap(), Adopted::Known);
-    assert_eq!(store.adopt(id, &info(PROJECT), &mut long.as_slice()).unwrap(), Adopted::Longer(more));
-    assert_eq!(store.adopt(id, &info(PROJECT), &mut short.as_slice()).unwrap(), Adopted::Known);
+    assert_eq!(
+        store.adopt(id, &info(PROJECT), &mut short.as_slice(), &mut |_| Ok(())).unwrap(),
+        Adopted::Known
+    );
+    assert_eq!(
+        store.adopt(id, &info(PROJECT), &mut long.as_slice(), &mut |_| Ok(())).unwrap(),
+        Adopted::Longer(more)
+    );
+    assert_eq!(
+        store.adopt(id, &info(PROJECT), &mut short.as_slice(), &mut |_| Ok(())).unwrap(),
+        Adopted::Known
+    );
     assert_eq!(bytes_of(store, id), long);
     store.appender(id).unwrap().append(&[user(id, 9, None, "said here")]).unwrap();
     let here = bytes_of(store, id);
     let other = foreign(id, 6);
-    let refused = store.adopt(id, &info(PROJECT), &mut other.as_slice());
+    let refused = store.adopt(id, &info(PROJECT), &mut other.as_slice(), &mut |_| Ok(()));
     assert!(matches!(refused, Err(JournalError::Differs { .. })), "{refused:?}");
     assert_eq!(bytes_of(store, id), here, "nothing is touched");
 }
@@ -313,7 +325,7 @@ fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
     for (number, new) in [(1, "/srv/other"), (2, "/home/ann-app")] {
         let id = conversation(number);
         let bytes = foreign(id, 1);
-        store.adopt(id, &info(PROJECT), &mut bytes.as_slice()).unwrap();
+        store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap();
         let moved = System::Moved { project: new.into(), dir: format!("{new}/sub") };
         store.appender(id).unwrap().append(&[system(id, 50, None, &moved)]).unwrap();
         store.relocate(id, new).unwrap();
@@ -330,7 +342,7 @@ fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
 fn a_removed_conversation_is_gone(store: &dyn Store) {
     let (id, other) = (conversation(1), conversation(2));
     for id in [id, other] {
-        store.adopt(id, &info(PROJECT), &mut foreign(id, 1).as_slice()).unwrap();
+        store.adopt(id, &info(PROJECT), &mut foreign(id, 1).as_slice(), &mut |_| Ok(())).unwrap();
     }
     store.remove(id).unwrap();
     assert!(matches!(store.remove(id), Err(JournalError::NotFound { .. })));

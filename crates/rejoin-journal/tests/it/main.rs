@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+mod adopt;
 mod child;
 mod concurrent;
 mod conformance;
@@ -12,9 +13,11 @@ mod folds;
 mod full_disk;
 mod fuzz;
 mod home;
+mod levels;
 mod locks;
 mod many;
 mod merge;
+mod origins;
 mod private;
 mod projects;
 mod random_bytes;

@@ -5,8 +5,8 @@
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use rejoin_core::{ConversationId, ConversationInfo, System};
-use rejoin_journal::{Adopted, LONGEST_LINE, RawRecord};
+use rejoin_core::{ConversationId, ConversationInfo, Origin, SaidHere, System};
+use rejoin_journal::{Adopted, JournalError, LONGEST_LINE, RawRecord};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -71,32 +71,71 @@ pub(super) fn write(view: &ConversationView<'_>, pen: Pen<'_>) -> Result<(), Err
 
 impl Rejoin {
     /// Takes in a bundle, or a journal as it stands. Nothing is written unless all of it is sound.
-    /// With a project, the conversation belongs to that one from now on.
+    /// With a project, the conversation belongs to that one from now on, and lives in that directory.
+    /// Otherwise, what it says of where it lives, of levels, models and directories for sessions, counts
+    /// only as far as it narrows, until the user says it here.
     pub fn import(&self, file: &Path, project: Option<&Path>) -> Result<Imported, Error> {
-        let mut source = std::fs::File::open(file)
-            .map_err(|error| Error::usage(format!("cannot read {}: {error}", file.display())))?;
+        let dir = project.map(existing_dir).transpose()?;
+        let mut source = open(file)?;
         let (begin, length) = journal_in(&mut source, file)?;
         let (id, first) = first_record(&mut part(&mut source, begin, length)?, file)?;
         self.engine.make_home()?;
-        let store = self.engine.store();
-        let taken = match store.adopt(id, &first, &mut part(&mut source, begin, length)?)? {
-            Adopted::New => Taken::New,
-            Adopted::Longer(_) => Taken::Longer,
-            Adopted::Known => Taken::Known,
-        };
-        let mut info = rejoin_journal::load(store, id)?.conversation.info.unwrap_or(first.clone());
-        if let Some(project) = project {
-            let dir = existing_dir(project)?;
+        let _hold = self.engine.hold(id, "importing it")?;
+        let (store, origins) = (self.engine.store(), self.engine.origins());
+        let (mut said, is_ours) = self.said_before(id)?;
+        let moved_to = dir.map(|dir| {
             let project = rejoin_engine::project_of(&dir).to_string_lossy().into_owned();
-            let dir = dir.to_string_lossy().into_owned();
+            (project, dir.to_string_lossy().into_owned())
+        });
+        if let Some((_, dir)) = &moved_to {
+            said.dir = Some(dir.clone());
+        }
+        let bytes = &mut part(&mut source, begin, length)?;
+        let taken = store.adopt(id, &first, bytes, &mut |_| origins.note_elsewhere(id, &said))?;
+        if taken == Adopted::Known && moved_to.is_some() && !is_ours {
+            origins.note_elsewhere(id, &said)?;
+        }
+        let mut info = rejoin_journal::load(store, id)?.conversation.info.unwrap_or(first.clone());
+        if let Some((project, dir)) = moved_to {
             self.engine.note(id, &info, &[System::Moved { project: project.clone(), dir: dir.clone() }])?;
             (info.project, info.dir) = (project, dir);
         }
         if info.project != first.project {
             store.relocate(id, &info.project)?;
         }
+        let taken = match taken {
+            Adopted::New => Taken::New,
+            Adopted::Longer(_) => Taken::Longer,
+            Adopted::Known => Taken::Known,
+        };
         Ok(Imported { id, project: info.project, taken })
     }
+
+    /// What counts of a conversation before something is added to it, and whether it was begun here.
+    /// To be asked under its lease.
+    fn said_before(&self, id: ConversationId) -> Result<(SaidHere, bool), Error> {
+        let conversation = match rejoin_journal::load(self.engine.store(), id) {
+            Ok(loaded) => loaded.conversation,
+            Err(JournalError::NotFound { .. }) => return Ok((self.engine.unknown_home(), false)),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(match self.engine.origin(id, &conversation)? {
+            Origin::Here => (SaidHere::of_ours(&conversation, self.engine.home_id()), true),
+            // There is something new to tell.
+            Origin::Elsewhere(said) => (SaidHere { told: false, ..said }, false),
+        })
+    }
+}
+
+/// Opens what is to be imported; it is read more than once, so it has to be a file.
+fn open(file: &Path) -> Result<std::fs::File, Error> {
+    let cannot =
+        |error: &dyn std::fmt::Display| Error::usage(format!("cannot read {}: {error}", file.display()));
+    // Asked before it is opened: opening a pipe would wait for somebody to write.
+    if !file.metadata().map_err(|error| cannot(&error))?.is_file() {
+        return Err(cannot(&"it is not a file"));
+    }
+    std::fs::File::open(file).map_err(|error| cannot(&error))
 }
 
 /// A part of a file, from its beginning.

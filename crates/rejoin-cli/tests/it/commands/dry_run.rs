@@ -76,3 +76,15 @@ fn a_warning_of_the_turn_is_shown_beforehand() {
     let said = bench.rejoin(&["run", "-c", "-a", "demo", "--dry-run", "x"]).done();
     said.tells(&["nothing to continue"]);
 }
+
+#[test]
+fn a_name_that_is_free_stays_so_and_nothing_is_written() {
+    let bench = Bench::after_a_turn();
+    let before = bench.files();
+    bench.rejoin(&["run", "-s", "release", "-a", "demo", "--dry-run", "hello"]).done();
+    assert_eq!(bench.files(), before);
+    let bench = Bench::new();
+    bench.rejoin(&["run", "-s", "release", "-a", "demo", "--dry-run", "hello"]).done();
+    bench.rejoin(&["run", "-c", "-a", "demo", "--dry-run", "hello"]).done();
+    assert!(!bench.home().exists());
+}

@@ -102,3 +102,48 @@ fn other_places_in_the_project_have_no_say() {
     std::fs::write(deep.join(".rejoin.toml"), "permissions = \"full\"\nagent = \"nobody\"\n").unwrap();
     bench.first("hello").within(deep).done();
 }
+
+#[test]
+fn it_narrows_from_wherever_the_user_stands() {
+    let bench = Bench::new();
+    let id = bench.first("hello").with(&["--permissions", "full"]).done().conversation();
+    bench.file(".rejoin.toml", "permissions = \"read\"\n");
+    let project = bench.project();
+    let outside = bench.outside("elsewhere");
+    for args in [["-r", id.as_str()], ["--cwd", project.to_str().unwrap()]] {
+        let call = bench.rejoin(&["run", "-a", "demo", "--dry-run", "-o", "json", "hello"]);
+        let plan = call.with(&args).within(&outside).done().json();
+        assert!(plan["argv"].to_string().contains("--permissions=read"), "{args:?}: {plan}");
+    }
+    // Also from the project, where the turn runs elsewhere.
+    let plan = argv(&bench, &["-c", "--cwd", outside.to_str().unwrap()]);
+    assert!(plan.contains(&"--permissions=read".to_owned()), "{plan:?}");
+}
+
+#[test]
+fn what_is_no_file_is_refused_with_its_name_and_not_waited_for() {
+    let bench = Bench::new();
+    let file = bench.project().join(".rejoin.toml");
+    let refused = || {
+        let begun = std::time::Instant::now();
+        bench.first("hello").ends(2).tells(&[".rejoin.toml", "not a file"]);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+        std::fs::remove_file(&file).unwrap();
+    };
+    for odd in ["/dev/zero", "/dev/tty"] {
+        std::os::unix::fs::symlink(odd, &file).unwrap();
+        if std::fs::File::open(&file).is_err() {
+            std::fs::remove_file(&file).unwrap();
+            continue;
+        }
+        refused();
+    }
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).unwrap();
+    refused();
+    std::fs::write(&file, " ".repeat(2 << 20)).unwrap();
+    bench.first("hello").ends(2).tells(&[".rejoin.toml", "larger than 1 MiB"]);
+    std::fs::remove_file(&file).unwrap();
+    bench.first("hello").env("REJOIN_CONFIG", "/dev/zero").ends(2).tells(&["/dev/zero", "not a file"]);
+    bench.first("hello").env("REJOIN_CONFIG", "/dev/null").done();
+}

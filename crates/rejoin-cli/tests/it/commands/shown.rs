@@ -86,7 +86,7 @@ fn show_as_json_has_turns_pins_and_receipts() {
     let story = bench.conversations()[1]["id"].as_str().unwrap().to_owned();
     let shown = bench.rejoin(&["show", "--json", &story]).done().json();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&shown), ["branches", "head", "id", "info", "name", "pins", "tags", "turns"]);
+    assert_eq!(keys(&shown), ["branches", "head", "id", "info", "name", "origin", "pins", "tags", "turns"]);
     assert_eq!(keys(&shown["info"]), ["dir", "project", "schema", "scope"]);
     let turns = shown["turns"].as_array().unwrap();
     assert_eq!(keys(&turns[0]), ["agent", "id", "messages", "parent", "receipt", "revision", "state"]);

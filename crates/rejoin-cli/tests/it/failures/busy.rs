@@ -66,3 +66,16 @@ fn other_conversations_are_not_held_up() {
     bench.rejoin(&["run", "-r", &dry, "--dry-run", "x"]).done();
     first.kill();
 }
+
+#[test]
+fn of_many_that_continue_nothing_one_begins_and_the_others_go_on_with_it() {
+    let bench = Bench::new();
+    let turn = |mark: &str| bench.hand_to("demo", &format!("MARK-{mark}")).with(&["--wait"]).start();
+    let all: Vec<_> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(turn).into_iter().collect();
+    for one in all {
+        one.ends(0);
+    }
+    assert_eq!(bench.conversations().len(), 1);
+    let text = bench.next("all? MARK-i").done().text("text");
+    assert!(text.contains("SEEN n=9"), "{text}");
+}

@@ -6,5 +6,6 @@ mod exports;
 mod heads;
 mod kept;
 mod labels;
+mod origins;
 mod retries;
 mod why;

@@ -62,3 +62,39 @@ fn files_that_were_sent_along_must_be_given_again() {
     bench.rejoin(&["retry", "@"]).ends(2).tells(&["notes.txt", "--attach"]);
     bench.rejoin(&["retry", "@", "--attach", file.to_str().unwrap()]).done();
 }
+
+/// A prompt whose intent never came to the disk.
+fn cut_before_the_intent(bench: &Bench) {
+    let journal = bench.journals().remove(0);
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let intent = text.rfind("\"subtype\":\"intent\"").unwrap();
+    let end = text[..intent].rfind('\n').unwrap() + 1;
+    std::fs::write(&journal, &text[..end]).unwrap();
+}
+
+#[test]
+fn a_turn_without_an_intent_is_run_by_whom_the_conversation_names() {
+    let bench = Bench::after_a_turn();
+    bench.next("two MARK-b").done();
+    cut_before_the_intent(&bench);
+    bench.config("agent = \"demo2\"\n");
+    let again = bench.rejoin(&["retry", "@", "-o", "stream-json"]).done();
+    assert_eq!(again.text("agent"), "demo");
+    // Where it names nobody, nobody is guessed.
+    let bench = Bench::after_a_turn();
+    cut_before_the_intent(&bench);
+    bench.rejoin(&["retry", "@"]).ends(2).tells(&["which agent", "-a"]);
+    bench.rejoin(&["retry", "@", "-a", "demo2"]).done();
+}
+
+#[test]
+fn what_to_do_again_is_decided_when_it_is_our_turn() {
+    let bench = Bench::after_a_turn();
+    let mut running = bench.next("two MARK-b SLOW 40").start();
+    running.hears("text_delta");
+    // A turn that runs looks as if it were cut.
+    let again = bench.rejoin(&["retry", "@", "--wait", "-o", "stream-json"]).done();
+    running.ends(0);
+    again.fresh("history_changed", 1).knows(&["a", "b"]);
+    assert_eq!(bench.show()["turns"].as_array().unwrap().len(), 2, "a sibling, because it was completed");
+}

@@ -66,3 +66,39 @@ fn a_level_that_cannot_be_enforced_is_refused_before_anything_happens() {
     said.tells(&["read", "cannot be enforced", "--tools"]);
     assert!(bench.journals().is_empty());
 }
+
+fn level(plan: &serde_json::Value) -> String {
+    let words = plan["argv"].as_array().unwrap().iter().filter_map(|word| word.as_str());
+    words.filter_map(|word| word.strip_prefix("--permissions=")).collect()
+}
+
+#[test]
+fn who_takes_over_keeps_to_its_own_narrower_configuration() {
+    let bench = Bench::new();
+    bench.config("[agents.demo2]\npermissions = \"read\"\n[agents.demo]\npermissions = \"agent\"\n");
+    bench.first("hello").with(&["--permissions", "edit"]).done();
+    let plan = |agent: &str| bench.rejoin(&["run", "-c", "-a", agent, "--dry-run", "-o", "json", "on"]);
+    assert_eq!(level(&plan("demo2").done().json()), "read");
+    plan("demo").ends(5).tells(&["edit", "agent", "configuration", "--permissions"]);
+}
+
+#[test]
+fn the_level_is_written_before_the_prompt_it_limits_and_a_damaged_one_is_the_narrowest() {
+    let bench = Bench::new();
+    bench.first("hello").with(&["--permissions", "edit"]).done();
+    let kinds: Vec<String> = bench
+        .records()
+        .iter()
+        .map(|record| record["subtype"].as_str().or(record["type"].as_str()).unwrap().to_owned())
+        .collect();
+    let at = |kind: &str| kinds.iter().position(|known| known == kind).unwrap();
+    assert!(at("conversation") < at("permissions") && at("permissions") < at("user"), "{kinds:?}");
+    let journal = bench.journals().remove(0);
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, text.replace("\"ceiling\":\"edit\"", "\"ceiling\":\"network\"")).unwrap();
+    let plan = bench.rejoin(&["run", "-c", "--dry-run", "-o", "json", "on"]).done().json();
+    assert_eq!(level(&plan), "read");
+    assert!(plan["warnings"].to_string().contains("narrowest level"), "{plan}");
+    let named = bench.rejoin(&["run", "-c", "--permissions", "edit", "--dry-run", "-o", "json", "on"]);
+    assert_eq!(level(&named.done().json()), "edit");
+}

@@ -1,0 +1,111 @@
+//! Taking in a journal from elsewhere: all of it or nothing, and never in the place of another one.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rejoin_core::ConversationId;
+
+use crate::append::{AppendLock, FileAppender};
+use crate::private::{self, Draft};
+use crate::{Adopted, BeforeAdopting, JournalError};
+
+/// A draft that nobody has touched for so long was left behind by a process that was killed.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+/// Puts a journal where none is. Somebody who came first is not replaced.
+pub(crate) fn take_in(
+    path: &Path,
+    id: ConversationId,
+    bytes: &mut dyn Read,
+    before: BeforeAdopting<'_>,
+) -> Result<Adopted, JournalError> {
+    let draft = Draft::new(path)?;
+    io::copy(bytes, &mut &draft.file)
+        .and_then(|_| draft.file.sync_all())
+        .map_err(JournalError::io("write", &draft.path))?;
+    before(Adopted::New)?;
+    match private::rename_new(&draft.path, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(JournalError::Exists { id });
+        }
+        renamed => renamed.map_err(JournalError::io("put in place", path))?,
+    }
+    path.parent().map_or(Ok(()), private::sync_dir)?;
+    Ok(Adopted::New)
+}
+
+/// Makes a journal hold `bytes`, if what it holds is their beginning. Readers see the old one or the
+/// whole new one; who waits to append finds the new one.
+pub(crate) fn go_on_as(
+    path: PathBuf,
+    id: ConversationId,
+    bytes: &mut dyn Read,
+    before: BeforeAdopting<'_>,
+) -> Result<Adopted, JournalError> {
+    let appender = FileAppender::open(path)?;
+    let (file, path) = appender.parts();
+    let cannot = |cause| JournalError::io("go on with", path)(cause);
+    let _locked = AppendLock::take(file, path)?;
+    let length = file.metadata().map_err(cannot)?.len();
+    if !is_beginning(file, length, id, bytes, path)? {
+        return Ok(Adopted::Known);
+    }
+    let mut first = [0];
+    if bytes.read(&mut first).map_err(cannot)? == 0 {
+        return Ok(Adopted::Known);
+    }
+    let draft = Draft::new(path)?;
+    let ours = File::open(path).map_err(cannot)?.take(length);
+    let more = io::copy(&mut { ours }, &mut &draft.file)
+        .and_then(|_| (&draft.file).write_all(&first))
+        .and_then(|()| io::copy(bytes, &mut &draft.file))
+        .and_then(|more| draft.file.sync_all().map(|()| more + 1))
+        .map_err(JournalError::io("write", &draft.path))?;
+    before(Adopted::Longer(more))?;
+    draft.put_in_place(path)?;
+    Ok(Adopted::Longer(more))
+}
+
+/// Reads on to where our journal ends; false if theirs ends before.
+fn is_beginning(
+    file: &File,
+    length: u64,
+    id: ConversationId,
+    bytes: &mut dyn Read,
+    path: &Path,
+) -> Result<bool, JournalError> {
+    let cannot = |cause| JournalError::io("go on with", path)(cause);
+    let (mut theirs, mut ours) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let mut at = 0;
+    while at < length {
+        let room = theirs.len().min((length - at) as usize);
+        let count = bytes.read(&mut theirs[..room]).map_err(cannot)?;
+        if count == 0 {
+            return Ok(false);
+        }
+        file.read_exact_at(&mut ours[..count], at).map_err(cannot)?;
+        if theirs[..count] != ours[..count] {
+            return Err(JournalError::Differs { id });
+        }
+        at += count as u64;
+    }
+    Ok(true)
+}
+
+/// Deletes what killed processes left behind in a directory of journals.
+pub(crate) fn sweep(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let is_abandoned = |entry: &fs::DirEntry| {
+        let name = PathBuf::from(entry.file_name());
+        let is_draft = name.extension().is_some_and(|ending| ending == "tmp")
+            && name.to_str().is_some_and(|name| name.contains(".jsonl."));
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        is_draft && modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > ABANDONED))
+    };
+    for entry in entries.flatten().filter(is_abandoned) {
+        let _ = fs::remove_file(entry.path());
+    }
+}

@@ -1,0 +1,100 @@
+//! Taking in a journal: all of it or nothing, and never in the place of another.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use rejoin_journal::{Adopted, JournalError, Store};
+
+use crate::support::{Disk, PROJECT, conversation, first, info, user};
+
+fn line(number: u128) -> Vec<u8> {
+    let record = if number == 0 {
+        first(conversation(9), PROJECT)
+    } else {
+        user(conversation(9), number, None, "said elsewhere")
+    };
+    serde_json::to_string(&record).unwrap().into_bytes().into_iter().chain(*b"\n").collect()
+}
+
+fn journal(turns: u128) -> Vec<u8> {
+    (0..=turns).flat_map(line).collect()
+}
+
+fn names(disk: &Disk) -> Vec<String> {
+    let directory = fs::read_dir(disk.path().parent().unwrap()).unwrap();
+    let mut names: Vec<_> =
+        directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn refuse(adopted: Adopted) -> Result<(), JournalError> {
+    assert_ne!(adopted, Adopted::Known);
+    Err(JournalError::Exists { id: conversation(9) })
+}
+
+#[test]
+fn until_the_last_moment_nothing_can_be_seen_and_then_all_of_it() {
+    let disk = Disk::new();
+    let (id, before) = (conversation(9), names(&disk));
+    for (bytes, found) in [(journal(1), None), (journal(3), Some(journal(1)))] {
+        let result = disk.store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut refuse);
+        assert!(result.is_err());
+        assert_eq!(disk.store.path(id).ok().map(|path| fs::read(path).unwrap()), found);
+        assert_eq!(names(&disk).len(), before.len() + usize::from(found.is_some()), "no draft is left");
+        disk.store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap();
+        assert_eq!(fs::read(disk.store.path(id).unwrap()).unwrap(), bytes);
+    }
+    assert_eq!(names(&disk).len(), before.len() + 1);
+}
+
+#[test]
+fn who_came_first_is_not_replaced() {
+    let disk = Disk::new();
+    let id = conversation(9);
+    let path = disk.path().with_file_name(format!("{id}.jsonl"));
+    let result = disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| {
+        // Another import was faster, and a turn was taken on it.
+        fs::write(&path, journal(5)).unwrap();
+        Ok(())
+    });
+    assert!(matches!(result, Err(JournalError::Exists { .. })), "{result:?}");
+    assert_eq!(fs::read(&path).unwrap(), journal(5));
+    assert_eq!(names(&disk).len(), 2, "no draft is left");
+}
+
+#[test]
+fn who_waits_to_append_meanwhile_finds_the_longer_one() {
+    let disk = Disk::new();
+    let id = conversation(9);
+    disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
+    let mut label = disk.store.appender(id).unwrap();
+    disk.store.adopt(id, &info(PROJECT), &mut journal(2).as_slice(), &mut |_| Ok(())).unwrap();
+    label.append(&[user(id, 7, None, "appended")]).unwrap();
+    let text = String::from_utf8(fs::read(disk.store.path(id).unwrap()).unwrap()).unwrap();
+    assert_eq!((text.lines().count(), text.lines().last().unwrap().contains("appended")), (4, true));
+}
+
+#[test]
+fn drafts_of_the_killed_are_swept() {
+    let disk = Disk::new();
+    let id = conversation(9);
+    let draft = |name: &str| disk.path().with_file_name(format!("{id}.jsonl.{name}.tmp"));
+    for (name, age) in [("old", 7200), ("new", 0)] {
+        let file = fs::File::create(draft(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+    }
+    disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
+    assert!(!draft("old").exists() && draft("new").exists());
+}
+
+#[test]
+fn a_move_replaces_nothing() {
+    let disk = Disk::new();
+    let other = info("/srv/other");
+    disk.store.adopt(conversation(9), &other, &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
+    let there = disk.store.path(conversation(9)).unwrap().with_file_name(format!("{}.jsonl", disk.id));
+    fs::write(&there, "somebody's\n").unwrap();
+    assert!(disk.store.relocate(disk.id, "/srv/other").is_err());
+    assert_eq!(fs::read(&there).unwrap(), b"somebody's\n");
+}

@@ -1,0 +1,55 @@
+//! The record that limits what agents may do: damage to it never widens.
+
+use rejoin_core::{Permissions, System};
+use rejoin_journal::load_anew;
+
+use crate::support::{Disk, system, user};
+
+fn disk() -> (Disk, usize, usize) {
+    let disk = Disk::new();
+    disk.append(&[system(disk.id, 1, None, &System::Permissions { ceiling: Permissions::Full })]);
+    let begin = disk.bytes().len();
+    disk.append(&[system(disk.id, 2, None, &System::Permissions { ceiling: Permissions::Read })]);
+    let end = disk.bytes().len();
+    disk.append(&[user(disk.id, 3, None, "limited")]);
+    (disk, begin, end)
+}
+
+#[test]
+fn no_flipped_bit_of_it_widens_the_level() {
+    let (disk, begin, end) = disk();
+    let whole = disk.bytes();
+    for at in begin..end {
+        for bit in 0..8 {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << bit;
+            std::fs::write(disk.path(), &bytes).unwrap();
+            let conversation = load_anew(&disk.store, disk.id).unwrap().conversation;
+            assert_eq!(conversation.ceiling, Some(Permissions::Read), "byte {at}, bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn a_level_of_a_newer_rejoin_is_the_narrowest_until_one_is_named() {
+    let (disk, ..) = disk();
+    let mut newer = system(disk.id, 4, None, &System::Permissions { ceiling: Permissions::Full });
+    newer.system_payload = Some(serde_json::json!({ "ceiling": "network" }));
+    disk.append(&[newer]);
+    let lost = load_anew(&disk.store, disk.id).unwrap().conversation;
+    assert_eq!((lost.ceiling, lost.ceiling_lost), (Some(Permissions::Read), true));
+    disk.append(&[system(disk.id, 5, None, &System::Permissions { ceiling: Permissions::Edit })]);
+    let named = load_anew(&disk.store, disk.id).unwrap().conversation;
+    assert_eq!((named.ceiling, named.ceiling_lost), (Some(Permissions::Edit), false));
+}
+
+#[test]
+fn what_is_torn_off_in_it_is_the_narrowest() {
+    let (disk, begin, end) = disk();
+    let whole = disk.bytes();
+    let cut = whole[begin..end].windows(9).position(|word| word == b"\"ceiling\"").unwrap();
+    std::fs::write(disk.path(), &whole[..begin + cut + 9]).unwrap();
+    assert!(load_anew(&disk.store, disk.id).unwrap().conversation.ceiling_lost);
+    disk.append(&[user(disk.id, 3, None, "after it was sealed")]);
+    assert!(load_anew(&disk.store, disk.id).unwrap().conversation.ceiling_lost);
+}
