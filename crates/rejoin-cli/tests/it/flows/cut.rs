@@ -1,7 +1,11 @@
 //! Runs that are killed or stopped, and go on.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
 
 use super::{log, marks, states, step};
 use crate::support::{Bench, eventually};
@@ -182,6 +186,25 @@ fn another_process_can_stop_a_run_and_none_can_join_it() {
     let said = run.ends(130);
     assert_eq!(said.result()["state"], "cancelled");
     bench.rejoin(&["flow", "cancel", "@"]).ends(4).tells(&["nothing to stop"]);
+}
+
+/// The number of a process that is gone may be somebody else's by now.
+#[test]
+fn only_the_process_that_took_the_lock_is_asked_to_stop() {
+    let (bench, run) = done();
+    let id = run.file_stem().unwrap().to_str().unwrap().to_owned();
+    let lock =
+        fs::File::options().write(true).open(bench.home().join(format!("locks/flow-{id}.lock"))).unwrap();
+    lock.try_lock().unwrap();
+    let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+    for owner in [json!({ "pid": other.id() }), json!({ "pid": other.id(), "born": 1 })] {
+        lock.set_len(0).unwrap();
+        lock.write_all_at(owner.to_string().as_bytes(), 0).unwrap();
+        bench.rejoin(&["flow", "cancel", "@"]).ends(6).tells(&["not surely the process to stop"]);
+    }
+    assert!(other.try_wait().unwrap().is_none(), "nothing happened to it");
+    other.kill().unwrap();
+    other.wait().unwrap();
 }
 
 #[test]
