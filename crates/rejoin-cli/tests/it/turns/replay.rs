@@ -48,11 +48,11 @@ fn outputs_of_tools_are_shortened_first() {
 /// Of a turn that is much larger than the budget, as much is read and told as fits.
 #[test]
 fn the_budget_is_used() {
-    let bench = with_budget(20_000);
+    let bench = with_budget(10_000);
     bench.first("TOOL-RUN [seq 1 50000] and keep my words MARK-a").done();
     let said = bench.hand_to("demo2", "x MARK-b").done();
     said.knows(&["a", "b"]).sent_with(&["and keep my words MARK-a", "bytes left out here by rejoin"]);
-    assert!((18_000..21_000).contains(&said.sent().len()), "{} bytes", said.sent().len());
+    assert!((9_000..11_500).contains(&said.sent().len()), "{} bytes", said.sent().len());
 }
 
 #[test]
