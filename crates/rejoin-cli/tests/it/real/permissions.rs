@@ -16,7 +16,8 @@ on_both!(
     as_the_agent_is_configured,
     the_users_own_settings_are_left_alone,
     settings_that_allow_more,
-    a_repository_that_allows_itself_more
+    a_repository_that_allows_itself_more,
+    an_import_that_allows_itself_more
 );
 
 fn file(stage: &Stage) -> PathBuf {
@@ -183,4 +184,34 @@ fn a_repository_that_allows_itself_more(stage: &Stage) {
     let second = stage.next(&format!("MARK-two TOOL-RUN [echo x > {}]", outside.display()));
     let second = second.with(["--permissions", "edit"]).go().done().resumed(&first.session(), 0);
     assert!(!outside.exists(), "{second}");
+}
+
+/// Neither the level nor the directory that a journal brings along from elsewhere counts here.
+fn an_import_that_allows_itself_more(stage: &Stage) {
+    stage.first("first MARK-one").go().done();
+    let mut records = stage.records();
+    records[0]["systemPayload"]["dir"] = "/etc".into();
+    let mut level = records.last().expect("a receipt").clone();
+    level["uuid"] = "10000000-0000-4000-8000-000000000001".into();
+    level["subtype"] = "permissions".into();
+    level["systemPayload"] = serde_json::json!({ "ceiling": "full" });
+    records.push(level);
+    let foreign = stage.lab.root().join("foreign.jsonl");
+    fs::write(&foreign, records.iter().map(|record| format!("{record}\n")).collect::<String>()).unwrap();
+    let rejoin = |args: &[&str]| stage.lab.run(stage.rejoin().args(args), "").assert_success();
+    rejoin(&["rm", "@", "--yes"]);
+    rejoin(&["import", foreign.to_str().unwrap()]);
+
+    let plan = stage.ask(["run", "-c", "--dry-run", "-o", "json", "on"]);
+    let argv = plan["argv"].to_string();
+    assert!(!argv.contains("bypassPermissions") && !argv.contains("danger-full-access"), "{argv}");
+    let project = stage.lab.project();
+    assert_eq!(plan["cwd"], project.to_str().unwrap());
+    let second = stage.next(&write_it(stage, "two")).go().done();
+    assert!(!file(stage).exists(), "{second}");
+    assert_eq!(second.events_of("init")[0]["cwd"], project.to_str().unwrap());
+    assert!(second.events_of("warning").iter().any(|told| told["code"] == "from_elsewhere"), "{second}");
+    // Said here, it counts.
+    stage.next(&write_it(stage, "three")).with(["--permissions", "full"]).go().done();
+    assert!(file(stage).exists());
 }
