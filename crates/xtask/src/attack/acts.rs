@@ -10,7 +10,7 @@ use super::state::{Conversation, State};
 use super::world::{Call, World};
 
 /// A command of rejoin's, in one of its uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Act {
     First,
     Resumed,
@@ -142,7 +142,6 @@ pub(crate) enum Expected {
 /// A command that is about to be given.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
-    pub(crate) act: Act,
     pub(crate) call: Call,
     pub(crate) expected: Expected,
 }
@@ -349,7 +348,7 @@ pub(crate) fn prepare(
             (call, Expected::Nothing { printed })
         }
     };
-    Ok(Some(Attempt { act, call, expected }))
+    Ok(Some(Attempt { call, expected }))
 }
 
 /// A conversation of another home, as a bundle that is not here yet, or of which the beginning is.
@@ -382,7 +381,7 @@ fn import(act: Act, world: &World, mark: &str, marks: &mut Marks) -> Result<Atte
     fs::remove_file(&file).ok();
     there(&export)?;
     let call = Call::new(&["import", &file]);
-    Ok(Attempt { act, call, expected: Expected::Taken { conversation: id, turns, before, file } })
+    Ok(Attempt { call, expected: Expected::Taken { conversation: id, turns, before, file } })
 }
 
 fn succeed(world: &World, call: &Call) -> Result<()> {

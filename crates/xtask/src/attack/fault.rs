@@ -15,12 +15,29 @@ pub(crate) struct Fault {
     pub(crate) who: &'static str,
     /// The thread that met it is slow afterwards.
     pub(crate) hold: bool,
+    /// It is a loss of power: what was not synced is lost, too.
+    pub(crate) power: bool,
+}
+
+impl Fault {
+    /// As the tracer takes it.
+    pub(crate) fn spec(&self) -> String {
+        let hold = if self.hold { ":hold" } else { "" };
+        format!("{}:{}:{}:{}{hold}", self.class, self.number, self.action, self.who)
+    }
+
+    /// A loss of power when all is done.
+    pub(crate) fn power_at_the_end() -> Self {
+        // No command makes so many calls.
+        let number = 1_000_000_000;
+        Self { class: "any".to_owned(), number, action: "kill-after", who: "all", hold: false, power: true }
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}:{}", self.class, self.number, self.action, self.who)?;
-        if self.hold { f.write_str(":hold") } else { Ok(()) }
+        let power = if self.power { ", and the power is lost" } else { "" };
+        write!(f, "{}{power}", self.spec())
     }
 }
 
@@ -48,18 +65,18 @@ fn actions(class: &str) -> &'static [(&'static str, &'static str, bool)] {
 
 /// Every fault at every call of a command that changes something on the disk.
 pub(crate) fn every(ops: &[Op]) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    let mut faults = vec![Fault::power_at_the_end()];
     for (at, op) in ops.iter().enumerate() {
         let number = 1 + ops[..at].iter().filter(|other| other.class == op.class).count();
         for &(action, who, hold) in actions(&op.class) {
-            faults.push(Fault { class: op.class.clone(), number, action, who, hold });
+            faults.push(Fault { class: op.class.clone(), number, action, who, hold, power: false });
         }
     }
     faults
 }
 
 /// Who is killed in a campaign; rejoin itself most often.
-const VICTIMS: [&str; 7] = ["self", "rejoin", "rejoin", "rejoin", "supervisor", "agent", "all"];
+const VICTIMS: [&str; 8] = ["self", "rejoin", "rejoin", "rejoin", "supervisor", "agent", "all", "all"];
 
 /// One at random, somewhere in a command that made these calls when nothing was wrong.
 pub(crate) fn random(ops: &[Op], random: &mut Random) -> Option<Fault> {
@@ -74,11 +91,12 @@ pub(crate) fn random(ops: &[Op], random: &mut Random) -> Option<Fault> {
         actions(&op.class).iter().filter(|(action, ..)| !action.starts_with("kill")).collect();
     if let Some(&&(action, who, hold)) = random.pick(&failing).filter(|_| random_failure(random)) {
         let who = if action == "tear-kill" { random.pick(&VICTIMS).copied().unwrap_or(who) } else { who };
-        return Some(Fault { class: op.class.clone(), number, action, who, hold });
+        return Some(Fault { class: op.class.clone(), number, action, who, hold, power: false });
     }
     let action = if random.once_in(2) { "kill-before" } else { "kill-after" };
     let who = random.pick(&VICTIMS).copied().unwrap_or("self");
-    Some(Fault { class: op.class.clone(), number, action, who, hold: false })
+    let power = who == "all" && random.once_in(2);
+    Some(Fault { class: op.class.clone(), number, action, who, hold: false, power })
 }
 
 /// A third of the rounds let a call fail, the others kill.
@@ -97,9 +115,9 @@ mod tests {
     #[test]
     fn every_call_that_changes_something_is_hit_and_counted_in_its_class() {
         let faults = every(&[op("write"), op("process"), op("sync"), op("write")]);
-        let specs: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let specs: Vec<String> = faults.iter().map(Fault::spec).collect();
         assert!(specs.contains(&"write:2:tear-kill:self".to_owned()), "{specs:?}");
         assert!(specs.contains(&"sync:1:eio:self:hold".to_owned()), "{specs:?}");
-        assert_eq!(specs.len(), 6 + 3 + 6, "{specs:?}");
+        assert_eq!(specs.len(), 1 + 6 + 3 + 6, "{specs:?}");
     }
 }

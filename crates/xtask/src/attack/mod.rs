@@ -9,14 +9,17 @@ mod acts;
 mod fault;
 mod judge;
 mod memory;
+mod power;
 mod random;
 mod report;
 mod state;
 mod tracer;
 mod world;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,6 +29,7 @@ use self::acts::{ACTS, Act, Attempt, Marks};
 use self::fault::Fault;
 use self::judge::judge;
 use self::random::Random;
+use self::report::Op;
 use self::state::State;
 use self::tracer::Tracer;
 use self::world::World;
@@ -153,6 +157,7 @@ struct Campaign {
     options: Options,
     tracer: Tracer,
     begun: Instant,
+    usual: Mutex<HashMap<Act, Vec<Op>>>,
     finds: AtomicUsize,
     faults: AtomicUsize,
     rounds: AtomicUsize,
@@ -165,6 +170,7 @@ impl Campaign {
             tracer: Tracer::build()?,
             options,
             begun: Instant::now(),
+            usual: Mutex::default(),
             finds: AtomicUsize::new(0),
             faults: AtomicUsize::new(0),
             rounds: AtomicUsize::new(0),
@@ -184,6 +190,11 @@ impl Campaign {
     /// Random faults in random commands.
     fn rounds(&self) -> Result<()> {
         let worlds = self.options.rounds.div_ceil(ROUNDS_OF_A_WORLD);
+        if worlds == 0 && self.options.world.is_none() {
+            return Ok(());
+        }
+        let counted: Vec<Act> = ACTS.into_iter().filter(|act| *act != Act::LongTool).collect();
+        self.work(counted.len(), |at| self.count(counted[at]))?;
         match self.options.world {
             Some(world) => self.world(world),
             None => self.work(worlds, |world| self.world(world)),
@@ -214,14 +225,7 @@ impl Campaign {
 
     fn every_fault(&self, act: Act) -> Result<()> {
         let mut world = World::new(&self.options.rejoin)?;
-        let mut marks = Marks::default();
-        let mut random = Random::new(self.options.seed, u64::MAX);
-        acts::found(&world, &mut marks)?;
-        let before = State::of(&world)?;
-        let Some(attempt) = acts::prepare(act, &mut world, &before, &mut marks, &mut random)? else {
-            bail!("there is nothing to do {act:?} on");
-        };
-        // What was prepared may have changed something.
+        let (attempt, mut marks, mut random) = self.begin(act, &mut world)?;
         let before = State::of(&world)?;
         world.save()?;
         let counted = world.traced(&self.tracer, &attempt.call, None)?;
@@ -263,8 +267,9 @@ impl Campaign {
             let act = random.pick(&ACTS).copied().unwrap_or(Act::Resumed);
             let attempt = acts::prepare(act, &mut world, &state, &mut marks, &mut random)?;
             let Some(attempt) = attempt else { continue };
+            // What was prepared may have changed something.
             state = State::of(&world)?;
-            let fault = self.random_fault(&world, &attempt, &mut random)?;
+            let fault = self.random_fault(act, &mut random);
             let traced = world.traced(&self.tracer, &attempt.call, fault.as_ref())?;
             let verdict = judge(&world, &state, &attempt, fault.as_ref(), &traced, &mut marks, &mut random);
             self.rounds.fetch_add(1, Ordering::Relaxed);
@@ -281,17 +286,42 @@ impl Campaign {
         Ok(())
     }
 
-    /// A fault at a call that the command makes: it is run once without, and the world put back.
-    fn random_fault(&self, world: &World, attempt: &Attempt, random: &mut Random) -> Result<Option<Fault>> {
-        if attempt.act == Act::LongTool {
+    /// A fault at a call that the command makes when nothing is wrong. It may make fewer this time, and not meet it.
+    fn random_fault(&self, act: Act, random: &mut Random) -> Option<Fault> {
+        if act == Act::LongTool {
             let action = if random.once_in(2) { "kill-before" } else { "kill-after" };
             let who = random.pick(&["rejoin", "supervisor", "agent", "all"]).copied().unwrap_or("rejoin");
-            return Ok(Some(Fault { class: "marker".to_owned(), number: 1, action, who, hold: false }));
+            return Some(Fault {
+                class: "marker".to_owned(),
+                number: 1,
+                action,
+                who,
+                hold: false,
+                power: false,
+            });
         }
-        world.save()?;
+        let usual = self.usual.lock().unwrap_or_else(PoisonError::into_inner);
+        fault::random(usual.get(&act)?, random)
+    }
+
+    /// The calls a command makes when nothing is wrong.
+    fn count(&self, act: Act) -> Result<()> {
+        let mut world = World::new(&self.options.rejoin)?;
+        let (attempt, _, _) = self.begin(act, &mut world)?;
         let counted = world.traced(&self.tracer, &attempt.call, None)?;
-        world.restore()?;
-        Ok(fault::random(&counted.report.ops, random))
+        self.usual.lock().unwrap_or_else(PoisonError::into_inner).insert(act, counted.report.ops);
+        Ok(())
+    }
+
+    /// A command that is about to be given in a new world.
+    fn begin(&self, act: Act, world: &mut World) -> Result<(Attempt, Marks, Random)> {
+        let mut marks = Marks::default();
+        let mut random = Random::new(self.options.seed, u64::MAX);
+        acts::found(world, &mut marks)?;
+        let state = State::of(world)?;
+        let attempt = acts::prepare(act, world, &state, &mut marks, &mut random)?;
+        let attempt = attempt.with_context(|| format!("there is nothing to do {act:?} on"))?;
+        Ok((attempt, marks, random))
     }
 
     fn note(

@@ -29,9 +29,21 @@ pub(crate) struct Hit {
     pub(crate) shown: String,
 }
 
+/// What a loss of power would leave, in the order in which it came to the disk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Lasting {
+    /// A file was opened to be made, if it was not there.
+    Made { path: String },
+    /// The first so many bytes of a file, or the names in a directory.
+    Synced { size: u64, path: String },
+    /// A rename or a link.
+    Moved { from: String, to: String },
+}
+
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) ops: Vec<Op>,
+    pub(crate) lasting: Vec<Lasting>,
     pub(crate) hit: Option<Hit>,
     pub(crate) ended: Ended,
     /// Processes that outlived the command, longer than they may.
@@ -41,18 +53,38 @@ pub(crate) struct Report {
 impl Report {
     /// Reads what the tracer wrote.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let mut report = Self { ops: Vec::new(), hit: None, ended: Ended::Stuck, orphans: Vec::new() };
+        let mut report = Self {
+            ops: Vec::new(),
+            lasting: Vec::new(),
+            hit: None,
+            ended: Ended::Stuck,
+            orphans: Vec::new(),
+        };
         let mut ended = None;
         let mut whole = false;
         for line in text.lines() {
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
             match word {
-                "op" => report.ops.push(op(rest).with_context(|| format!("no call: {line}"))?),
+                "op" => {
+                    let op = op(rest).with_context(|| format!("no call: {line}"))?;
+                    if op.class == "create" {
+                        report.lasting.push(Lasting::Made { path: op.path.clone() });
+                    }
+                    report.ops.push(op);
+                }
                 // "hit ACTION VICTIM" and then the call.
                 "hit" => {
                     let call = rest.splitn(3, ' ').nth(2).and_then(op);
                     let op = call.with_context(|| format!("no call: {line}"))?;
                     report.hit = Some(Hit { op, shown: line.to_owned() });
+                }
+                "synced" => {
+                    let (size, path) = rest.split_once(' ').with_context(|| format!("no size: {line}"))?;
+                    report.lasting.push(Lasting::Synced { size: size.parse()?, path: path.to_owned() });
+                }
+                "moved" => {
+                    let (from, to) = rest.split_once('\t').with_context(|| format!("no pair: {line}"))?;
+                    report.lasting.push(Lasting::Moved { from: from.to_owned(), to: to.to_owned() });
                 }
                 "exit" => ended = Some(Ended::Exit(rest.parse()?)),
                 "signal" => ended = Some(Ended::Signal(rest.parse()?)),

@@ -1,6 +1,9 @@
 //! What rejoin says it holds: every conversation with every turn, as its own commands tell it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -42,26 +45,20 @@ pub(crate) struct Turn {
 }
 
 impl State {
-    /// Asks rejoin.
+    /// Asks rejoin. A journal that has not changed since it was last asked for is not shown again.
     pub(crate) fn of(world: &World) -> Result<Self> {
         let mut state = Self::default();
+        let journals = journals(world);
         for listed in list(world)? {
             let id = text(&listed["id"]).context("a conversation without an id")?;
-            let shown = json(world, &["show", &id, "--json", "--tree"])?;
-            let turns = shown["turns"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let turns = turns.iter().map(|turn| {
-                let turn = Turn::of(turn)?;
-                Ok((turn.id.clone(), turn))
-            });
-            let conversation = Conversation {
-                name: text(&shown["name"]),
-                tags: texts(&shown["tags"]),
-                head: text(&shown["head"]),
-                project: text(&listed["project"]).unwrap_or_default(),
-                standing: text(&listed["state"]).unwrap_or_default(),
-                turns: turns.collect::<Result<_>>()?,
-                id: id.clone(),
+            let stamp = journals.get(&id).copied();
+            let mut conversation = match world.shown(&id, stamp) {
+                Some(known) => known,
+                None => Conversation::of(&json(world, &["show", &id, "--json", "--tree"])?, &id)?,
             };
+            world.note_shown(&conversation, stamp);
+            conversation.project = text(&listed["project"]).unwrap_or_default();
+            conversation.standing = text(&listed["state"]).unwrap_or_default();
             state.conversations.insert(id, conversation);
         }
         Ok(state)
@@ -94,7 +91,40 @@ pub(crate) fn json(world: &World, args: &[&str]) -> Result<Value> {
     serde_json::from_str(&said.stdout).with_context(|| format!("`rejoin {}` prints no JSON", args.join(" ")))
 }
 
+/// What tells one state of a journal from another: its length and when it was written.
+pub(crate) type Stamp = (u64, SystemTime);
+
+/// Every journal, by the id of its conversation.
+fn journals(world: &World) -> HashMap<String, Stamp> {
+    let list = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+    let projects = list(&world.home().join("projects"));
+    let files = projects.flat_map(|project| list(&project.path()));
+    let stamped = files.filter_map(|file| {
+        let id = file.path().file_stem()?.to_string_lossy().into_owned();
+        let metadata = file.metadata().ok()?;
+        Some((id, (metadata.len(), metadata.modified().ok()?)))
+    });
+    stamped.collect()
+}
+
 impl Conversation {
+    fn of(shown: &Value, id: &str) -> Result<Self> {
+        let turns = shown["turns"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let turns = turns.iter().map(|turn| {
+            let turn = Turn::of(turn)?;
+            Ok((turn.id.clone(), turn))
+        });
+        Ok(Self {
+            id: id.to_owned(),
+            name: text(&shown["name"]),
+            tags: texts(&shown["tags"]),
+            head: text(&shown["head"]),
+            project: String::new(),
+            standing: String::new(),
+            turns: turns.collect::<Result<_>>()?,
+        })
+    }
+
     /// The turns from the root to the head.
     pub(crate) fn path(&self) -> Vec<&Turn> {
         self.path_to(self.head.as_deref())

@@ -19,7 +19,8 @@
  *   hold   the thread that met the fault is slowed down afterwards, so that whoever does not wait for it
  *          is seen not to
  *
- * REPORT gets lines: "op CLASS WHO CALL PATH" for each counted call, "hit …" where the fault was put,
+ * REPORT gets lines: "op CLASS WHO CALL PATH" for each counted call, "synced SIZE PATH" for what a sync
+ * covers, "moved FROM<tab>TO" for a rename or link, "hit …" where the fault was put,
  * "exit CODE" or "signal NUMBER" of the command, "stuck" if it was still running after LIMIT_MS,
  * "orphan PID COMMAND" for each process that is still there GRACE_MS after its end (they are killed).
  */
@@ -272,6 +273,7 @@ struct call {
     const struct known *known;
     unsigned long arguments[6];
     char path[2 * PATH_MAX];
+    char from[2 * PATH_MAX]; /* what is renamed or linked */
     int is_new; /* the file does not exist yet */
 };
 
@@ -299,9 +301,11 @@ static int look_at(pid_t tid, struct call *call) {
                 call->known->nr == __NR_symlinkat ? a[2] : a[1], call->path, sizeof call->path);
         break;
     case TWO_PATHS:
+        path_at(tid, AT_FDCWD, a[0], call->from, sizeof call->from);
         path_at(tid, AT_FDCWD, a[1], call->path, sizeof call->path);
         break;
     case TWO_AT:
+        path_at(tid, a[0], a[1], call->from, sizeof call->from);
         path_at(tid, a[2], a[3], call->path, sizeof call->path);
         break;
     case OPEN:
@@ -391,6 +395,15 @@ static int needs_space(const struct call *call) {
     }
 }
 
+/* What a loss of power would leave: told before the call, which nearly always succeeds. */
+static void note_lasting(const struct call *call) {
+    struct stat status;
+    if (call->known->class == SYNC && stat(call->path, &status) == 0)
+        fprintf(report, "synced %lld %s\n", (long long)status.st_size, call->path);
+    if (call->known->how == TWO_PATHS || call->known->how == TWO_AT)
+        fprintf(report, "moved %s\t%s\n", call->from, call->path);
+}
+
 /* At the entry of a call that was filtered. Says how the thread goes on. */
 static enum __ptrace_request enter(struct tracee *tracee) {
     static struct call call;
@@ -406,9 +419,14 @@ static enum __ptrace_request enter(struct tracee *tracee) {
     long number = wanted_class == NONE ? (class < LOCK ? any_count : -1)
                                        : (class == wanted_class ? counts[class] : -1);
     if (action == COUNT || was_hit || number != wanted_number) {
-        if (disk_full && needs_space(&call)) skip_call(tid, -ENOSPC);
+        if (disk_full && needs_space(&call)) {
+            skip_call(tid, -ENOSPC);
+        } else {
+            note_lasting(&call);
+        }
         return PTRACE_CONT;
     }
+    if (action == KILL_AFTER) note_lasting(&call);
     was_hit = 1;
     fprintf(report, "hit %s %s %s %s %s %s\n", ACTION_NAMES[action], WHO_NAMES[target], CLASS_NAMES[class],
             WHO_NAMES[role_of(tgid)], call.known->name, call.path);

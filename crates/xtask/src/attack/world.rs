@@ -1,5 +1,7 @@
 //! A home of rejoin's and a project, and commands on them, with and without a fault.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +12,9 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::fault::Fault;
+use super::power;
 use super::report::{Ended, Report};
+use super::state::{Conversation, Stamp};
 use super::tracer::Tracer;
 
 /// What came of a command without a fault.
@@ -61,6 +65,8 @@ pub(crate) struct World {
     base: TempDir,
     /// The project's directory has a number, because `mv` moves it.
     project: usize,
+    /// What rejoin showed of journals in a certain state.
+    shown: RefCell<HashMap<(String, Stamp), Conversation>>,
 }
 
 /// Longer than anything takes on a busy machine.
@@ -74,7 +80,7 @@ impl World {
         let memory = Path::new("/dev/shm");
         let base = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
         let base = base.context("cannot make a directory for the attack")?;
-        let world = Self { rejoin: rejoin.to_owned(), base, project: 0 };
+        let world = Self { rejoin: rejoin.to_owned(), base, project: 0, shown: RefCell::default() };
         for dir in [world.root(), world.home(), world.project(), world.temporary(), world.outside()] {
             fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
         }
@@ -110,6 +116,17 @@ impl World {
         let to = self.project();
         fs::rename(&from, &to).context("cannot move the project")?;
         Ok((from, to))
+    }
+
+    /// What rejoin showed of a conversation when its journal was the same.
+    pub(crate) fn shown(&self, id: &str, stamp: Option<Stamp>) -> Option<Conversation> {
+        self.shown.borrow().get(&(id.to_owned(), stamp?)).cloned()
+    }
+
+    pub(crate) fn note_shown(&self, conversation: &Conversation, stamp: Option<Stamp>) {
+        if let Some(stamp) = stamp {
+            self.shown.borrow_mut().insert((conversation.id.clone(), stamp), conversation.clone());
+        }
     }
 
     /// Keeps the world as it is now, to come back to it.
@@ -164,7 +181,8 @@ impl World {
     /// Calls rejoin with a fault, or only counts its system calls.
     pub(crate) fn traced(&self, tracer: &Tracer, call: &Call, fault: Option<&Fault>) -> Result<Traced> {
         let report = self.base.path().join("report");
-        let spec = fault.map_or_else(|| "count".to_owned(), ToString::to_string);
+        let spec = fault.map_or_else(|| "count".to_owned(), Fault::spec);
+        let before = power::lengths(self);
         let mut words = vec![
             tracer.program().display().to_string(),
             report.display().to_string(),
@@ -189,7 +207,11 @@ impl World {
             Some(lines) => (self.on_a_terminal(&words, lines)?, String::new()),
         };
         let report = fs::read_to_string(&report).context("the tracer wrote no report")?;
-        Ok(Traced { report: Report::parse(&report)?, stdout, stderr })
+        let report = Report::parse(&report)?;
+        if fault.is_some_and(|fault| fault.power) {
+            power::lose(self, &before, &report)?;
+        }
+        Ok(Traced { report, stdout, stderr })
     }
 
     /// Runs a command on a terminal that `script` makes, and types a line whenever it asks for one.
