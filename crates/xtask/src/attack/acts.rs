@@ -157,6 +157,29 @@ impl Marks {
     }
 }
 
+impl Attempt {
+    /// Something that the same user does at the same time, elsewhere; and the mark of its turn, if it is one.
+    pub(crate) fn meanwhile(&self, marks: &mut Marks, random: &mut Random) -> Option<(Call, Option<String>)> {
+        let mark = marks.next();
+        let say = format!("meanwhile {mark}");
+        match &self.expected {
+            Expected::Taken { file, .. } => Some((Call::new(&["import", file]), None)),
+            // Deleting what is used at that moment is right or wrong by a hair.
+            Expected::Gone { .. } | Expected::Turns { .. } => None,
+            Expected::Turn { conversation: Some(id), .. }
+            | Expected::Name { conversation: id, .. }
+            | Expected::Tag { conversation: id, .. }
+            | Expected::Head { conversation: id, .. }
+            | Expected::Edit { conversation: id, .. }
+                if random.once_in(2) =>
+            {
+                Some((Call::new(&["run", "-r", id, "-o", "json", &say]), Some(mark)))
+            }
+            _ => Some((Call::new(&["run", "-c", "-a", "demo", "-o", "json", &say]), Some(mark))),
+        }
+    }
+}
+
 /// A conversation with turns of two agents and one with a single turn, to begin with.
 pub(crate) fn found(world: &World, marks: &mut Marks) -> Result<()> {
     for flags in [["-a", "demo"], ["-c", "-o"], ["-c", "-a"], ["-c", "-o"], ["-a", "demo"]] {

@@ -99,6 +99,17 @@ pub(crate) fn random(ops: &[Op], random: &mut Random) -> Option<Fault> {
     Some(Fault { class: op.class.clone(), number, action, who, hold: false, power })
 }
 
+/// Another command is run while this one stands still at a random call.
+pub(crate) fn meanwhile(ops: &[Op], random: &mut Random) -> Option<Fault> {
+    let ours: Vec<&Op> =
+        ops.iter().filter(|op| op.who == "rejoin" && !op.path.contains("index.sqlite")).collect();
+    let op = *random.pick(&ours)?;
+    let alike = ops.iter().filter(|other| other.class == op.class);
+    let number = 1 + alike.take_while(|other| !std::ptr::eq(*other, op)).count();
+    let class = op.class.clone();
+    Some(Fault { class, number, action: "meanwhile", who: "self", hold: false, power: false })
+}
+
 /// A third of the rounds let a call fail, the others kill.
 fn random_failure(random: &mut Random) -> bool {
     random.once_in(3)

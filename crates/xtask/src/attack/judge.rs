@@ -25,31 +25,47 @@ pub(crate) struct Verdict {
     pub(crate) state: State,
 }
 
+/// One command and what happened to it.
+pub(crate) struct Round<'a> {
+    /// What rejoin held before.
+    pub(crate) before: &'a State,
+    pub(crate) attempt: &'a Attempt,
+    pub(crate) fault: Option<&'a Fault>,
+    /// The mark of the turn that was taken in the middle of it.
+    pub(crate) mark: Option<String>,
+}
+
+impl Round<'_> {
+    fn is(&self, action: &str) -> bool {
+        self.fault.is_some_and(|fault| fault.action.contains(action))
+    }
+
+    fn loses_power(&self) -> bool {
+        self.fault.is_some_and(|fault| fault.power)
+    }
+}
+
 /// Looks at everything, lets the user go on, and looks again.
 pub(crate) fn judge(
     world: &World,
-    before: &State,
-    attempt: &Attempt,
-    fault: Option<&Fault>,
+    round: &Round<'_>,
     traced: &Traced,
     marks: &mut Marks,
     random: &mut Random,
 ) -> Verdict {
-    let mut complaints = outer(attempt, fault, traced);
+    let mut complaints = outer(round, traced);
     let mut state = State::default();
-    let power = fault.is_some_and(|fault| fault.power);
-    if let Err(error) =
-        inner(world, before, attempt, power, traced, marks, random, &mut complaints, &mut state)
-    {
+    if let Err(error) = inner(world, round, traced, marks, random, &mut complaints, &mut state) {
         complaints.push(format!("{error:#}"));
     }
     Verdict { complaints, state }
 }
 
 /// What can be told from outside: how it ended, what it printed, who is left.
-fn outer(attempt: &Attempt, fault: Option<&Fault>, traced: &Traced) -> Vec<String> {
+fn outer(round: &Round<'_>, traced: &Traced) -> Vec<String> {
     let mut complaints = Vec::new();
-    let kills = fault.is_some_and(|fault| fault.action.contains("kill"));
+    let attempt = round.attempt;
+    let kills = round.is("kill");
     match traced.report.ended {
         Ended::Exit(code) if EXIT_CODES.contains(&code) => {}
         Ended::Exit(code) => complaints.push(format!("exit code {code} means nothing")),
@@ -76,6 +92,7 @@ fn outer(attempt: &Attempt, fault: Option<&Fault>, traced: &Traced) -> Vec<Strin
     };
     if let Some(op) = failed_sync
         && !kills
+        && !round.is("meanwhile")
         && succeeded
     {
         complaints.push(format!("exit 0 although {} could not be brought to the disk", op.path));
@@ -97,18 +114,16 @@ fn outer(attempt: &Attempt, fault: Option<&Fault>, traced: &Traced) -> Vec<Strin
 }
 
 /// What rejoin holds, before and after the user went on.
-#[allow(clippy::too_many_arguments, reason = "one place, and each of them is a thing of its own")]
 fn inner(
     world: &World,
-    before: &State,
-    attempt: &Attempt,
-    power: bool,
+    round: &Round<'_>,
     traced: &Traced,
     marks: &mut Marks,
     random: &mut Random,
     complaints: &mut Vec<String>,
     state: &mut State,
 ) -> Result<()> {
+    let (before, attempt) = (round.before, round.attempt);
     let after = State::of(world)?;
     unlisted(world, &after, complaints);
     preserved(before, &after, &attempt.expected, complaints);
@@ -119,7 +134,8 @@ fn inner(
             complaints.push(format!("{} is running, and nobody is there", conversation.id));
         }
     }
-    done(world, before, &after, attempt, power, traced, complaints)?;
+    done(world, round, &after, traced, complaints)?;
+    meanwhile(round, &after, traced, complaints);
     finish(world, attempt, complaints)?;
     let next = go_on(world, &after, attempt, marks, random)?;
     fsck(world, &after, complaints)?;
@@ -193,13 +209,12 @@ fn changed(old: &Turn, new: &Turn, expected: &Expected, complaints: &mut Vec<Str
 /// If it said that it is done, it is; if not, it is done or not, and nothing else.
 fn done(
     world: &World,
-    before: &State,
+    round: &Round<'_>,
     after: &State,
-    attempt: &Attempt,
-    power: bool,
     traced: &Traced,
     complaints: &mut Vec<String>,
 ) -> Result<()> {
+    let (before, attempt) = (round.before, round.attempt);
     let acknowledged = traced.succeeded();
     let mut unless = |holds: bool, acceptable: bool, what: String| {
         if acknowledged && !holds {
@@ -211,12 +226,12 @@ fn done(
     match &attempt.expected {
         Expected::Turn { conversation, parent, mark, output } => {
             let mut told = told(traced, *output);
-            if power {
+            if round.loses_power() {
                 // What was shown of a turn that runs survives a kill; only its beginning and its end are synced.
                 told.calls.clear();
                 told.results.clear();
             }
-            turn(before, after, conversation.as_deref(), parent.as_deref(), mark, &told, complaints);
+            turn(round, after, conversation.as_deref(), parent.as_deref(), mark, &told, complaints);
         }
         Expected::Turns { conversation, marks } => {
             turns(after, conversation.as_deref(), marks, ticks(traced), complaints);
@@ -234,6 +249,8 @@ fn done(
             let now = after.conversations.get(conversation).map(|on| on.tags.clone()).unwrap_or_default();
             unless(now.contains(tag), true, format!("the label {tag} is not among {now:?}"));
         }
+        // A turn that was taken meanwhile has a head of its own.
+        Expected::Head { .. } if round.mark.is_some() => {}
         Expected::Head { conversation, to } => {
             let now = after.conversations.get(conversation).and_then(|on| on.head.clone());
             let was = before.conversations.get(conversation).and_then(|on| on.head.clone());
@@ -306,6 +323,23 @@ fn ticks(traced: &Traced) -> usize {
     traced.stdout.matches("✓ ").count()
 }
 
+/// What the other command said it did is done as well.
+fn meanwhile(round: &Round<'_>, after: &State, traced: &Traced, complaints: &mut Vec<String>) {
+    let Some(said) = &traced.meanwhile else { return };
+    if said.code.is_some_and(|code| code != 137 && !EXIT_CODES.contains(&code))
+        || said.stderr.contains("panicked at")
+    {
+        complaints.push(format!("meanwhile: {:?} {}", said.code, said.stderr.trim()));
+    }
+    let Some(mark) = round.mark.as_ref().filter(|_| said.code == Some(0)) else { return };
+    let found =
+        after.conversations.values().flat_map(|on| on.marked(mark).into_iter().map(move |turn| (on, turn)));
+    match found.collect::<Vec<_>>().as_slice() {
+        [(on, turn)] => finished(on, turn, complaints),
+        other => complaints.push(format!("meanwhile exit 0, and {} turns with {mark}", other.len())),
+    }
+}
+
 /// What the user was told about a turn.
 #[derive(Default)]
 struct Told {
@@ -356,7 +390,7 @@ fn events(text: &str) -> Vec<Value> {
 }
 
 fn turn(
-    before: &State,
+    round: &Round<'_>,
     after: &State,
     conversation: Option<&str>,
     parent: Option<&str>,
@@ -364,8 +398,10 @@ fn turn(
     told: &Told,
     complaints: &mut Vec<String>,
 ) {
+    let others = |turn: &Turn| round.mark.as_ref().is_some_and(|mark| turn.prompt.contains(mark.as_str()));
     let is_new = |on: &Conversation, turn: &Turn| {
-        before.conversations.get(&on.id).is_none_or(|old| !old.turns.contains_key(&turn.id))
+        let old = round.before.conversations.get(&on.id);
+        old.is_none_or(|old| !old.turns.contains_key(&turn.id)) && !others(turn)
     };
     let new: Vec<(&Conversation, &Turn)> = after
         .conversations
@@ -387,7 +423,8 @@ fn turn(
     if !turn.prompt.contains(mark) || conversation.is_some_and(|id| id != on.id) {
         complaints.push(format!("turn {} of {} says {:?}", turn.id, on.id, turn.prompt));
     }
-    if turn.parent.as_deref() != parent || on.head.as_ref() != Some(&turn.id) {
+    let alone = round.mark.is_none();
+    if alone && (turn.parent.as_deref() != parent || on.head.as_ref() != Some(&turn.id)) {
         complaints
             .push(format!("turn {} hangs on {:?}, not {parent:?}, or is not the head", turn.id, turn.parent));
     }

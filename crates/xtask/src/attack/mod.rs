@@ -27,7 +27,7 @@ use anyhow::{Context, Result, bail};
 
 use self::acts::{ACTS, Act, Attempt, Marks};
 use self::fault::Fault;
-use self::judge::judge;
+use self::judge::{Round, judge};
 use self::random::Random;
 use self::report::Op;
 use self::state::State;
@@ -229,7 +229,8 @@ impl Campaign {
         let before = State::of(&world)?;
         world.save()?;
         let counted = world.traced(&self.tracer, &attempt.call, None)?;
-        let verdict = judge(&world, &before, &attempt, None, &counted, &mut marks, &mut random);
+        let round = Round { before: &before, attempt: &attempt, fault: None, mark: None };
+        let verdict = judge(&world, &round, &counted, &mut marks, &mut random);
         self.note(
             &world,
             &attempt,
@@ -244,7 +245,8 @@ impl Campaign {
             }
             world.restore()?;
             let traced = world.traced(&self.tracer, &attempt.call, Some(&fault))?;
-            let verdict = judge(&world, &before, &attempt, Some(&fault), &traced, &mut marks, &mut random);
+            let round = Round { fault: Some(&fault), mark: None, ..round };
+            let verdict = judge(&world, &round, &traced, &mut marks, &mut random);
             self.faults.fetch_add(1, Ordering::Relaxed);
             self.hits.fetch_add(usize::from(traced.report.hit.is_some()), Ordering::Relaxed);
             let place = format!("--faults {}", act_name(act));
@@ -260,7 +262,7 @@ impl Campaign {
         let mut random = Random::new(self.options.seed, number as u64);
         acts::found(&world, &mut marks)?;
         let mut state = State::of(&world)?;
-        for round in 0..ROUNDS_OF_A_WORLD {
+        for number_of_round in 0..ROUNDS_OF_A_WORLD {
             if self.is_over() {
                 return Ok(());
             }
@@ -269,13 +271,20 @@ impl Campaign {
             let Some(attempt) = attempt else { continue };
             // What was prepared may have changed something.
             state = State::of(&world)?;
-            let fault = self.random_fault(act, &mut random);
-            let traced = world.traced(&self.tracer, &attempt.call, fault.as_ref())?;
-            let verdict = judge(&world, &state, &attempt, fault.as_ref(), &traced, &mut marks, &mut random);
+            let other = attempt.meanwhile(&mut marks, &mut random).filter(|_| random.once_in(6));
+            let fault = match &other {
+                Some(_) => fault::meanwhile(&self.usual(act), &mut random),
+                None => self.random_fault(act, &mut random),
+            };
+            let (call, mark) = other.unzip();
+            let traced = world.traced_with(&self.tracer, &attempt.call, fault.as_ref(), call.as_ref())?;
+            let round =
+                Round { before: &state, attempt: &attempt, fault: fault.as_ref(), mark: mark.flatten() };
+            let verdict = judge(&world, &round, &traced, &mut marks, &mut random);
             self.rounds.fetch_add(1, Ordering::Relaxed);
             self.hits.fetch_add(usize::from(traced.report.hit.is_some()), Ordering::Relaxed);
             let place = format!("--seed {} --world {number}", self.options.seed);
-            let place = format!("{place} (round {round})");
+            let place = format!("{place} (round {number_of_round})");
             self.note(&world, &attempt, fault.as_ref(), &traced, &verdict.complaints, &place)?;
             if !verdict.complaints.is_empty() {
                 // What follows would be found again in every round.
@@ -300,11 +309,15 @@ impl Campaign {
                 power: false,
             });
         }
-        let usual = self.usual.lock().unwrap_or_else(PoisonError::into_inner);
-        fault::random(usual.get(&act)?, random)
+        fault::random(&self.usual(act), random)
     }
 
-    /// The calls a command makes when nothing is wrong.
+    /// The calls that a command makes when nothing is wrong.
+    fn usual(&self, act: Act) -> Vec<Op> {
+        self.usual.lock().unwrap_or_else(PoisonError::into_inner).get(&act).cloned().unwrap_or_default()
+    }
+
+    /// Counts the calls of a command.
     fn count(&self, act: Act) -> Result<()> {
         let mut world = World::new(&self.options.rejoin)?;
         let (attempt, _, _) = self.begin(act, &mut world)?;

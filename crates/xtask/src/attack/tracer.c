@@ -15,6 +15,7 @@
  *          tear-full              half of it is written, then as full
  *          tear-kill              half of it is written, then WHO dies
  *          kill-before kill-after WHO dies, before or after the call
+ *          meanwhile              the caller stands still while the script $ATTACK_MEANWHILE is run
  *   WHO    self rejoin supervisor agent all: who is not there cannot die, then it is self
  *   hold   the thread that met the fault is slowed down afterwards, so that whoever does not wait for it
  *          is seen not to
@@ -111,9 +112,10 @@ static const struct known KNOWN[] = {
 };
 #define KNOWN_COUNT (sizeof KNOWN / sizeof KNOWN[0])
 
-enum action { COUNT, ENOSPC_, EIO_, FULL, TEAR_FULL, TEAR_KILL, KILL_BEFORE, KILL_AFTER };
+enum action { COUNT, ENOSPC_, EIO_, FULL, TEAR_FULL, TEAR_KILL, KILL_BEFORE, KILL_AFTER, MEANWHILE };
 static const char *const ACTION_NAMES[] = {"count",     "enospc",    "eio",         "full",
-                                           "tear-full", "tear-kill", "kill-before", "kill-after"};
+                                           "tear-full", "tear-kill", "kill-before", "kill-after",
+                                           "meanwhile"};
 enum who { SELF, REJOIN, SUPERVISOR, AGENT, TOOL, ALL };
 static const char *const WHO_NAMES[] = {"self", "rejoin", "supervisor", "agent", "tool", "all"};
 
@@ -404,6 +406,21 @@ static void note_lasting(const struct call *call) {
         fprintf(report, "moved %s\t%s\n", call->from, call->path);
 }
 
+/* Runs the script to its end; nobody traces it. */
+static void run_meanwhile(void) {
+    const char *script = getenv("ATTACK_MEANWHILE");
+    if (!script) return;
+    pid_t child = fork();
+    if (child == 0) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        execl("/bin/sh", "sh", script, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+}
+
 /* At the entry of a call that was filtered. Says how the thread goes on. */
 static enum __ptrace_request enter(struct tracee *tracee) {
     static struct call call;
@@ -462,6 +479,10 @@ static enum __ptrace_request enter(struct tracee *tracee) {
     case KILL_AFTER:
         tracee->kill_after = 1;
         return PTRACE_SYSCALL;
+    case MEANWHILE:
+        note_lasting(&call);
+        run_meanwhile();
+        break;
     }
     return PTRACE_CONT;
 }
@@ -490,7 +511,7 @@ static void parse_spec(char *spec) {
     for (int i = 0; i < CLASSES; i++)
         if (!strcmp(CLASS_NAMES[i], class)) wanted_class = i, found++;
     if (!strcmp(class, "any")) wanted_class = NONE, found++;
-    for (int i = 1; i <= KILL_AFTER; i++)
+    for (int i = 1; i <= MEANWHILE; i++)
         if (!strcmp(ACTION_NAMES[i], what)) action = i, found++;
     for (int i = 0; who && i <= ALL; i++)
         if (!strcmp(WHO_NAMES[i], who)) target = i;

@@ -31,6 +31,8 @@ pub(crate) struct Traced {
     pub(crate) report: Report,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// What came of the command that was run in the middle of it.
+    pub(crate) meanwhile: Option<Said>,
 }
 
 impl Traced {
@@ -180,6 +182,21 @@ impl World {
 
     /// Calls rejoin with a fault, or only counts its system calls.
     pub(crate) fn traced(&self, tracer: &Tracer, call: &Call, fault: Option<&Fault>) -> Result<Traced> {
+        self.traced_with(tracer, call, fault, None)
+    }
+
+    /// The same, with another command that is run in the middle of it if the fault says so.
+    pub(crate) fn traced_with(
+        &self,
+        tracer: &Tracer,
+        call: &Call,
+        fault: Option<&Fault>,
+        meanwhile: Option<&Call>,
+    ) -> Result<Traced> {
+        let script = self.base.path().join("meanwhile");
+        if let Some(other) = meanwhile {
+            self.write_script(&script, other)?;
+        }
         let report = self.base.path().join("report");
         let spec = fault.map_or_else(|| "count".to_owned(), Fault::spec);
         let before = power::lengths(self);
@@ -198,6 +215,7 @@ impl World {
                 let mut command = Command::new(&words[0]);
                 command.args(&words[1..]);
                 self.environment(&mut command);
+                command.env("ATTACK_MEANWHILE", &script);
                 let (code, stdout, stderr) = run(&mut command, &call.stdin)?;
                 if code != Some(0) {
                     bail!("the tracer failed: {stderr}");
@@ -211,13 +229,39 @@ impl World {
         if fault.is_some_and(|fault| fault.power) {
             power::lose(self, &before, &report)?;
         }
-        Ok(Traced { report, stdout, stderr })
+        let meanwhile = meanwhile.map(|_| Self::said_meanwhile(&script));
+        Ok(Traced { report, stdout, stderr, meanwhile })
+    }
+
+    /// Who holds a lock meanwhile stands still: the other one does not wait for ever.
+    fn write_script(&self, script: &Path, call: &Call) -> Result<()> {
+        for old in ["out", "err", "code"] {
+            let _ = fs::remove_file(script.with_extension(old));
+        }
+        let words: Vec<String> = std::iter::once(self.rejoin.display().to_string())
+            .chain(call.args.iter().cloned())
+            .map(|word| quoted(&word))
+            .collect();
+        let file = |extension: &str| quoted(&script.with_extension(extension).display().to_string());
+        let text = format!(
+            "timeout -s KILL 4 {} </dev/null >{} 2>{}; echo $? >{}\n",
+            words.join(" "),
+            file("out"),
+            file("err"),
+            file("code")
+        );
+        fs::write(script, text).context("cannot write a script")
+    }
+
+    /// `code` is none if it was not run.
+    fn said_meanwhile(script: &Path) -> Said {
+        let read = |extension: &str| fs::read_to_string(script.with_extension(extension)).unwrap_or_default();
+        Said { code: read("code").trim().parse().ok(), stdout: read("out"), stderr: read("err") }
     }
 
     /// Runs a command on a terminal that `script` makes, and types a line whenever it asks for one.
     fn on_a_terminal(&self, words: &[String], lines: &[String]) -> Result<String> {
-        let quoted: Vec<String> =
-            words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+        let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         let mut command = Command::new("script");
         command.args(["-qec", &format!("stty cols 200; exec {}", quoted.join(" ")), "/dev/null"]);
         self.environment(&mut command);
@@ -244,6 +288,11 @@ impl World {
         child.wait()?;
         Ok(String::from_utf8_lossy(&shown).into_owned())
     }
+}
+
+/// A word for the shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn run(command: &mut Command, stdin: &str) -> Result<(Option<i32>, String, String)> {
