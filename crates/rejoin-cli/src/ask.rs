@@ -1,17 +1,17 @@
 //! Questions of an agent, put to the person at the terminal.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rejoin::{Answer, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::style;
+use crate::{style, tty};
 
 /// Whether a person sits at the terminal and can be asked.
 pub(crate) fn can_ask() -> bool {
-    std::io::stderr().is_terminal() && std::io::stdout().is_terminal() && File::open("/dev/tty").is_ok()
+    tty::on_stderr() && tty::on_stdout() && File::open("/dev/tty").is_ok()
 }
 
 /// Asks the person at the terminal, who may press Ctrl-C instead.

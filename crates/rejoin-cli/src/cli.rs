@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Coding agents that remember.
 ///
@@ -740,8 +741,19 @@ impl From<ScopeArg> for rejoin::Scope {
     }
 }
 
+/// An error about what was typed, with everything in it that was typed to be seen, and without styles: they
+/// could not be told from what was typed.
+pub(crate) fn in_plain_words(error: clap::Error) -> clap::Error {
+    if !error.use_stderr() {
+        return error;
+    }
+    let typed = std::env::args_os().map(|arg| rejoin::visible_line(&arg.to_string_lossy()).into_owned());
+    let again = Cli::command().styles(Styles::plain()).try_get_matches_from(typed);
+    with_better_advice(again.err().unwrap_or(error))
+}
+
 /// For a prompt that begins with a dash clap advises `-- -x`, which would make it an argument for the agent.
-pub(crate) fn with_better_advice(mut error: clap::Error) -> clap::Error {
+fn with_better_advice(mut error: clap::Error) -> clap::Error {
     let of_run = error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("[PROMPT]"));
     if error.kind() == ErrorKind::UnknownArgument && of_run {
         let advice = "give a prompt that begins with '-' on standard input, or with '-f FILE' ('-f -' waits for standard input)";

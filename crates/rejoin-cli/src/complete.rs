@@ -54,11 +54,21 @@ fn conversations() -> Vec<CompletionCandidate> {
         Ok(rejoin.list(&filter)?.conversations)
     });
     let candidate = |listed: &Listed| {
-        let name = listed.summary.name.clone().unwrap_or_else(|| listed.id.short());
+        let name = listed
+            .summary
+            .name
+            .clone()
+            .filter(|name| can_be_typed(name))
+            .unwrap_or_else(|| listed.id.short());
         let title = style::one_line(&listed.summary.title, 60);
         CompletionCandidate::new(OsString::from(name)).help(Some(title.into()))
     };
     list.unwrap_or_default().iter().map(candidate).collect()
+}
+
+/// The shell shows what is offered, and puts it into its line, as it is.
+fn can_be_typed(name: &str) -> bool {
+    rejoin::visible_line(name) == name
 }
 
 fn tags() -> Vec<CompletionCandidate> {
@@ -72,7 +82,7 @@ fn labels() -> Vec<CompletionCandidate> {
 
 fn known_tags() -> BTreeSet<String> {
     let tags = commands::open().and_then(|rejoin| Ok(rejoin.tags(Some(commands::here()?))?));
-    tags.unwrap_or_default()
+    tags.unwrap_or_default().into_iter().filter(|tag| can_be_typed(tag)).collect()
 }
 
 fn agents() -> Vec<CompletionCandidate> {

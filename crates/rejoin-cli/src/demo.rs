@@ -51,7 +51,7 @@ pub(crate) fn demo(args: &DemoArgs) -> anyhow::Result<i32> {
 }
 
 fn say(text: &str) -> anyhow::Result<()> {
-    crate::commands::print(&format!("{text}\n"))
+    crate::screen::print(format!("{text}\n"))
 }
 
 impl Tour {

@@ -6,12 +6,13 @@ use rejoin::{Decision, DryRun, Rejoin};
 
 use crate::cli::Output;
 use crate::output::headline;
+use crate::screen::{self, label};
 use crate::{exit, style};
 
 /// Shows everything that would be done.
 pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Result<i32> {
-    let mut out = String::new();
     if output == Output::Text {
+        let mut out = String::new();
         let has_turns = |id| rejoin.turns(id).is_ok_and(|turns| turns > 0);
         style::talk(&headline(
             plan.agent.as_str(),
@@ -25,25 +26,25 @@ pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Re
             style::loud(&format!("! {warning}"));
         }
         let decision = match &plan.plan {
-            Decision::Resume { session, .. } => format!("resume {session}"),
+            Decision::Resume { session, .. } => format!("resume {}", label(session)),
             Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
         };
         let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
         let _ = writeln!(out, "decision   {decision}");
-        let _ = writeln!(out, "directory  {}", plan.cwd);
-        let _ = writeln!(out, "command    {}", argv.join(" "));
+        let _ = writeln!(out, "directory  {}", label(&plan.cwd));
+        let _ = writeln!(out, "command    {}", label(&argv.join(" ")));
         for name in &plan.env {
-            let _ = writeln!(out, "env        {name}");
+            let _ = writeln!(out, "env        {}", label(name));
         }
         let _ = writeln!(out, "stdin      {}", style::bytes(plan.bytes));
         for attachment in &plan.attachments {
             let _ = writeln!(out, "attached   {}", style::attachment(attachment));
         }
         out.push_str("nothing was run\n");
+        screen::print(out)?;
     } else {
-        out = serde_json::to_string_pretty(plan)? + "\n";
+        screen::json(plan)?;
     }
-    crate::commands::print(&out)?;
     Ok(exit::DONE)
 }
 

@@ -15,6 +15,7 @@ mod progress;
 mod prompt;
 #[cfg(test)]
 mod reference;
+mod screen;
 mod signals;
 mod style;
 mod table;
@@ -37,10 +38,10 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; a closed pipe while printing them is none, either.
-            let error = cli::with_better_advice(error);
-            let _ = error.print();
-            return exit::code(if error.use_stderr() { exit::USAGE } else { exit::DONE });
+            // Help and version are no errors.
+            let code = if error.use_stderr() { exit::USAGE } else { exit::DONE };
+            screen::usage(&cli::in_plain_words(error), style::colour());
+            return exit::code(code);
         }
     };
     match commands::dispatch(cli.command) {

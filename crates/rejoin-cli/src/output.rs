@@ -1,7 +1,5 @@
 //! What a turn looks like: stdout is data, stderr is talk.
 
-use std::io::{IsTerminal, Write};
-
 use rejoin::{
     ConversationId, Decision, Event, MessageId, Outcome, Reason, Receipt, Rejoin, Stream, TurnOutcome,
 };
@@ -10,6 +8,7 @@ use serde_json::json;
 use crate::chat::Calls;
 use crate::cli::Output;
 use crate::markdown::Markdown;
+use crate::screen::{self, Painted, Stdout, label};
 use crate::{style, tty};
 
 /// Prints a turn while it happens.
@@ -17,8 +16,7 @@ use crate::{style, tty};
 pub(crate) struct Printer<'a> {
     rejoin: &'a Rejoin,
     output: Output,
-    /// What is shown as it is needs no protection; a terminal does.
-    to_terminal: bool,
+    stdout: Stdout,
     /// The message being printed and how much of it was.
     printed: Option<(MessageId, usize)>,
     at_line_start: bool,
@@ -36,7 +34,7 @@ impl<'a> Printer<'a> {
         Self {
             rejoin,
             output,
-            to_terminal: std::io::stdout().is_terminal(),
+            stdout: Stdout::new(),
             printed: None,
             at_line_start: true,
             begun: false,
@@ -60,8 +58,7 @@ impl<'a> Printer<'a> {
         match self.output {
             Output::StreamJson => {
                 if let Ok(line) = serde_json::to_string(event) {
-                    self.out(&line);
-                    self.out("\n");
+                    self.json(&(line + "\n"));
                 }
             }
             Output::Text => self.show(event),
@@ -95,7 +92,7 @@ impl<'a> Printer<'a> {
                 let words = call_words(input);
                 match &mut self.live {
                     Some((_, calls)) => calls.begin(id, name, &words),
-                    None => style::talk(&format!("  ⚙ {name} {}", style::one_line(&words, 80))),
+                    None => style::talk(&format!("  ⚙ {} {}", label(name), style::one_line(&words, 80))),
                 }
             }
             Event::ToolResult { id, output, error, parent: None, .. } if self.live.is_some() => {
@@ -110,7 +107,7 @@ impl<'a> Printer<'a> {
             }
             Event::ResumeRejected { agent, session, text } => {
                 self.end_line();
-                let session = session.get(..8).unwrap_or(session);
+                let (agent, session) = (label(agent.as_str()), label(session.get(..8).unwrap_or(session)));
                 style::loud(&format!(
                     "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
                 ));
@@ -136,7 +133,7 @@ impl<'a> Printer<'a> {
             _ => {
                 if self.printed.is_some() {
                     self.end_text();
-                    self.out("\n");
+                    self.out(&"\n".into());
                 }
                 0
             }
@@ -147,16 +144,16 @@ impl<'a> Printer<'a> {
         };
         self.printed = Some((message, done.max(offset + text.len())));
         if !new.is_empty() {
-            let shown = match &mut self.live {
+            match &mut self.live {
                 Some((markdown, calls)) => {
                     calls.interrupt();
-                    markdown.feed(new, tty::text_columns())
+                    let shown = markdown.feed(new, tty::text_columns());
+                    self.out(&shown);
                 }
-                None if self.to_terminal => rejoin::printable(new),
-                None => new.to_owned(),
-            };
-            self.out(&shown);
-            let _ = std::io::stdout().flush();
+                // A program gets the answer as it is.
+                None if !self.deaf => self.deaf = self.stdout.data(new).is_err(),
+                None => {}
+            }
             self.at_line_start = new.ends_with('\n');
         }
     }
@@ -174,9 +171,8 @@ impl<'a> Printer<'a> {
         if let Some((markdown, _)) = &mut self.live {
             let held = markdown.end_line();
             self.out(&held);
-            let _ = std::io::stdout().flush();
         } else if !self.at_line_start {
-            self.out("\n");
+            self.out(&"\n".into());
         }
         self.at_line_start = true;
     }
@@ -189,9 +185,15 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn out(&mut self, text: &str) {
+    fn out(&mut self, text: &Painted) {
         if !self.deaf {
-            self.deaf = std::io::stdout().write_all(text.as_bytes()).is_err();
+            self.deaf = screen::write(text).is_err();
+        }
+    }
+
+    fn json(&mut self, text: &str) {
+        if !self.deaf {
+            self.deaf = self.stdout.json(text).is_err();
         }
     }
 
@@ -203,7 +205,7 @@ impl<'a> Printer<'a> {
             Output::Json => {
                 let mut object = serde_json::to_value(receipt)?;
                 object["text"] = outcome.text().into();
-                self.out(&(serde_json::to_string_pretty(&object)? + "\n"));
+                self.json(&(serde_json::to_string_pretty(&object)? + "\n"));
             }
             Output::Text => {
                 self.end_text();
@@ -216,7 +218,6 @@ impl<'a> Printer<'a> {
                 if receipt.outcome == Outcome::Completed { style::talk(&line) } else { style::loud(&line) }
             }
         }
-        let _ = std::io::stdout().flush();
         Ok(())
     }
 
@@ -227,7 +228,7 @@ impl<'a> Printer<'a> {
                 "type": "result", "text": "", "outcome": "failed", "class": "internal",
                 "error": error.to_string(), "exit_code": error.exit_code(),
             });
-            self.out(&format!("{line}\n"));
+            self.json(&format!("{line}\n"));
         } else {
             self.end_line();
         }
@@ -243,10 +244,10 @@ pub(crate) fn headline(
     conversation: Option<ConversationId>,
     other_turns: &dyn Fn(ConversationId) -> bool,
 ) -> String {
-    let bytes = style::bytes(bytes);
+    let (agent, bytes) = (label(agent), style::bytes(bytes));
     match plan {
         Decision::Resume { session, catch_up } => {
-            let session = session.get(..8).unwrap_or(session);
+            let session = label(session.get(..8).unwrap_or(session));
             let told = match catch_up {
                 0 => String::new(),
                 count => format!(" · told {} it missed", style::plural(*count, "turn")),
@@ -284,7 +285,7 @@ pub(crate) fn call_words(input: &serde_json::Value) -> String {
 
 /// A reason with paths as people write them.
 fn reason(why: &Reason) -> String {
-    match why {
+    let words = match why {
         Reason::WorkdirChanged { was, now } => {
             Reason::WorkdirChanged { was: style::home_path(was), now: style::home_path(now) }.to_string()
         }
@@ -292,7 +293,8 @@ fn reason(why: &Reason) -> String {
             Reason::StoreChanged { was: style::home_path(was), now: style::home_path(now) }.to_string()
         }
         why => why.to_string(),
-    }
+    };
+    label(&words)
 }
 
 /// `✓ 12.4 s · 1,204 in (11,980 cached) · 310 out · $0.021`

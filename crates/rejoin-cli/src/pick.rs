@@ -1,11 +1,11 @@
 //! Picking one of many: type to filter, move, choose. A few lines below the cursor, no more of the screen.
 
 use std::fmt::Write as _;
-use std::io::Write;
 use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::screen::{self, Cursor, Painted, Style};
 use crate::{signals, style, tty};
 
 /// What became of the question.
@@ -29,7 +29,7 @@ pub(crate) fn pick(items: &[String]) -> anyhow::Result<Option<Picked>> {
     let mut list = List::new(items);
     let mut drawn = 0;
     let choice = loop {
-        drawn = draw(&list, drawn)?;
+        drawn = draw(&list, drawn);
         match key()? {
             Key::Leave => break None,
             Key::Enter => {
@@ -46,7 +46,7 @@ pub(crate) fn pick(items: &[String]) -> anyhow::Result<Option<Picked>> {
             key => list.press(key),
         }
     };
-    erase(drawn)?;
+    screen::say(&up(drawn));
     drop(raw);
     Ok(choice)
 }
@@ -148,7 +148,7 @@ fn page() -> usize {
 }
 
 /// Draws the list in place of what was drawn; gives how many lines that took.
-fn draw(list: &List<'_>, before: usize) -> std::io::Result<usize> {
+fn draw(list: &List<'_>, before: usize) -> usize {
     let width = tty::columns().saturating_sub(1);
     let page = page();
     let first = list.at.saturating_sub(page - 1);
@@ -157,39 +157,34 @@ fn draw(list: &List<'_>, before: usize) -> std::io::Result<usize> {
     let mut lines = 1;
     for (at, item) in shown {
         let line = style::one_line(&list.items[*item], width.saturating_sub(2));
-        let (mark, begin, end) = match (at == list.at, style::colour()) {
-            (true, true) => ('›', "\u{1b}[7m", "\u{1b}[0m"),
-            (true, false) => ('›', "", ""),
-            (false, _) => (' ', "", ""),
-        };
-        let _ = writeln!(out, "{begin}{mark} {line}{end}");
+        let marked = at == list.at;
+        let mark = if marked { '›' } else { ' ' };
+        out.style(Style::REVERSED.when(marked && style::colour()), &format!("{mark} {line}"));
+        out.text("\n");
         lines += 1;
     }
     let help = "Enter shows · Ctrl-R continues · Esc leaves";
     let count = format!("{}/{} · {help}", list.matching.len(), list.items.len());
-    out.push_str(&style::faint(&style::one_line(&count, width)));
+    out.style(Style::DIM.when(style::colour()), &style::one_line(&count, width));
     // The filter comes last: the cursor stays behind what is typed.
     let filter = style::one_line(&list.filter, width.saturating_sub(3));
     let _ = write!(out, "\n> {filter}");
     if list.filter.ends_with(' ') {
-        out.push(' ');
+        out.text(" ");
     }
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(out.as_bytes())?;
-    stderr.flush()?;
-    Ok(lines)
-}
-
-fn erase(lines: usize) -> std::io::Result<()> {
-    std::io::stderr().write_all(up(lines).as_bytes())
+    screen::say(&out);
+    lines
 }
 
 /// To the beginning of what was drawn, and all of it gone.
-fn up(lines: usize) -> String {
-    match lines {
-        0 => String::new(),
-        lines => format!("\r\u{1b}[{lines}A\u{1b}[J"),
+fn up(lines: usize) -> Painted {
+    let mut out = Painted::default();
+    if lines > 0 {
+        out.cursor(Cursor::ToLineStart);
+        out.cursor(Cursor::Up(lines));
+        out.cursor(Cursor::ClearBelow);
     }
+    out
 }
 
 /// Waits for a key.

@@ -1,11 +1,12 @@
 //! A bar on the terminal while the index is being brought up to date.
 
-use std::io::Write;
+use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rejoin::Progress;
 
+use crate::screen::{self, Cursor, Painted};
 use crate::style;
 
 /// What takes less than this is not worth a bar.
@@ -24,10 +25,12 @@ impl Bar {
         let Ok(mut times) = self.times.lock() else { return };
         let now = Instant::now();
         let (begun, drawn) = times.get_or_insert((now, None));
-        let mut stderr = std::io::stderr().lock();
+        let mut out = Painted::default();
+        out.cursor(Cursor::ToLineStart);
         if progress.done >= progress.total {
             if drawn.take().is_some() {
-                let _ = write!(stderr, "\r\u{1b}[K");
+                out.cursor(Cursor::ClearLine);
+                screen::say(&out);
             }
             *times = None;
             return;
@@ -38,8 +41,9 @@ impl Bar {
             let filled = (progress.done * WIDTH / progress.total.max(1)) as usize;
             let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
             let (done, total) = (style::bytes(progress.done as usize), style::bytes(progress.total as usize));
-            let _ = write!(stderr, "\rreading journals  {bar}  {done} of {total}\u{1b}[K");
-            let _ = stderr.flush();
+            let _ = write!(out, "reading journals  {bar}  {done} of {total}");
+            out.cursor(Cursor::ClearLine);
+            screen::say(&out);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! How things look for a person: sizes, times, colours only where they are wanted.
 
-use std::io::{IsTerminal, Write};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::screen::{self, Painted, Style, label};
+use crate::tty;
+
 /// Whether stderr is a terminal.
 pub(crate) fn on_terminal() -> bool {
-    static TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stderr().is_terminal());
+    static TERMINAL: LazyLock<bool> = LazyLock::new(tty::on_stderr);
     *TERMINAL
 }
 
@@ -30,40 +32,20 @@ pub(crate) fn dumb() -> bool {
 
 /// A line of talk, dim on a terminal.
 pub(crate) fn talk(line: &str) {
-    let line = rejoin::printable(line);
-    let mut stderr = std::io::stderr().lock();
-    // Nobody may be listening any more; that is no reason to stop.
-    let _ = if colour() { writeln!(stderr, "\u{1b}[2m{line}\u{1b}[0m") } else { writeln!(stderr, "{line}") };
+    screen::say_line(Style::DIM.when(colour()), line);
 }
 
 /// A line that should be seen.
 pub(crate) fn loud(line: &str) {
-    let line = rejoin::printable(line);
-    let mut stderr = std::io::stderr().lock();
-    let _ = if colour() { writeln!(stderr, "\u{1b}[33m{line}\u{1b}[0m") } else { writeln!(stderr, "{line}") };
-}
-
-/// A text in the background, on stdout.
-pub(crate) fn faint(text: &str) -> String {
-    let text = rejoin::printable(text);
-    if colour() { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text }
-}
-
-/// A text that catches the eye, on stdout.
-pub(crate) fn accent(text: &str) -> String {
-    let text = rejoin::printable(text);
-    if colour() { format!("\u{1b}[1;36m{text}\u{1b}[0m") } else { text }
+    screen::say_line(Style::YELLOW.when(colour()), line);
 }
 
 /// An error, with all it has to say.
 pub(crate) fn error(error: &anyhow::Error) {
-    let text = rejoin::printable(&format!("{error:#}"));
-    let mut stderr = std::io::stderr().lock();
-    let _ = if colour() {
-        writeln!(stderr, "\u{1b}[31mrejoin:\u{1b}[0m {text}")
-    } else {
-        writeln!(stderr, "rejoin: {text}")
-    };
+    let mut out = Painted::default();
+    out.style(Style::RED.when(colour()), "rejoin:");
+    out.text(&format!(" {}\n", screen::set_off(&format!("{error:#}"))));
+    screen::say(&out);
 }
 
 /// `18 bytes`, `18 KB`, `2.4 MB`.
@@ -80,7 +62,7 @@ pub(crate) fn bytes(count: usize) -> String {
 /// `diagram.png · image/png · 12 KB`
 pub(crate) fn attachment(attachment: &rejoin::Attachment) -> String {
     let rejoin::Attachment { name, media_type, size, .. } = attachment;
-    format!("{} · {} · {}", one_line(name, 80), one_line(media_type, 40), bytes(*size as usize))
+    format!("{} · {} · {}", cut(name, 80), cut(media_type, 40), bytes(*size as usize))
 }
 
 /// `1,204`.
@@ -151,11 +133,24 @@ pub(crate) fn dollars(cost: f64) -> String {
     if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
-/// The first line of a text, cut to a width, with nothing in it that could move a cursor.
+/// The first line of a text, cut to a width. Names and the like, of which no line may be hidden, are
+/// labels instead: [`cut`].
 pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let text = rejoin::printable(text);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let line = line.replace('\t', " ");
+    fit(label(&line.replace('\t', " ")), width)
+}
+
+/// The name of a conversation, else how it begins.
+pub(crate) fn title(name: Option<&str>, beginning: &str, width: usize) -> String {
+    name.map_or_else(|| one_line(beginning, width), |name| cut(name, width))
+}
+
+/// A label cut to a width.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    fit(label(text), width)
+}
+
+fn fit(line: String, width: usize) -> String {
     if line.width() <= width {
         return line;
     }

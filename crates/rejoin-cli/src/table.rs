@@ -1,19 +1,19 @@
 //! Columns that fit the terminal.
 
-use std::io::IsTerminal;
-
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::screen::label;
+use crate::tty;
 
 /// How wide the output may be: as the terminal is, or as `$COLUMNS` says.
 pub(crate) fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col.into());
-    asked.or_else(terminal).filter(|columns| *columns >= 40).unwrap_or(120)
+    asked.or_else(tty::stdout_columns).filter(|columns| *columns >= 40).unwrap_or(120)
 }
 
 /// Whether data is printed for a person.
 pub(crate) fn for_a_person() -> bool {
-    std::io::stdout().is_terminal()
+    tty::on_stdout()
 }
 
 /// Whether data may be printed in colours.
@@ -33,6 +33,10 @@ pub(crate) struct Column {
 /// Lays columns out; `stretched` gets what room is left. Columns without content are left out.
 pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, header: bool) -> String {
     const LEAST: usize = 24;
+    // Widths are those of what is seen.
+    for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
+        *cell = label(cell);
+    }
     columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
     let size = |column: &Column| {
         let cells = column.cells.iter().map(|cell| cell.width()).max().unwrap_or(0);

@@ -1,12 +1,14 @@
-//! The terminal: its size, its modes, and that it is left as it was found.
+//! The terminal: whether there is one, its size, its modes, and that it is left as it was found.
+#![allow(clippy::disallowed_methods, reason = "the streams are asked what they are, and not written to")]
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios};
 use rustix::termios::{tcflush, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
+use crate::screen::{self, Cursor, Painted};
 use crate::style;
 
 /// How the terminal was found.
@@ -15,6 +17,21 @@ static FOUND: OnceLock<Termios> = OnceLock::new();
 /// Whether a person sits at a terminal: what they type comes here, and they see all that is printed.
 pub(crate) fn is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Whether what is printed is seen on a terminal.
+pub(crate) fn on_stdout() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// Whether what is said is seen on a terminal.
+pub(crate) fn on_stderr() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// The width of the terminal that data is printed on.
+pub(crate) fn stdout_columns() -> Option<usize> {
+    tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col.into())
 }
 
 /// Its width now.
@@ -60,8 +77,9 @@ pub(crate) fn restore() {
     if let Some(found) = FOUND.get() {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, found);
         if !style::dumb() {
-            // The cursor is seen again, and pasted text is no longer marked.
-            let _ = std::io::stderr().write_all(b"\x1b[?25h\x1b[?2004l");
+            let mut out = Painted::default();
+            out.cursor(Cursor::AsFound);
+            screen::say(&out);
         }
     }
 }

@@ -28,6 +28,7 @@ mod system;
 mod told_messages;
 mod tree;
 mod usage;
+mod visible;
 
 pub use agent::Agent;
 pub use attachment::Attachment;
@@ -50,3 +51,4 @@ pub use slice::{Scope, Slice};
 pub use system::{ConversationInfo, Intent, System};
 pub use tree::{Edit, Gap, Tree, Turn, TurnState};
 pub use usage::Usage;
+pub use visible::{visible, visible_line};

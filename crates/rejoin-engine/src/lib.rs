@@ -35,7 +35,7 @@ mod scratch;
 mod scribe;
 mod settle;
 mod supervisor;
-pub mod text;
+mod text;
 mod turn;
 mod watch;
 mod why;

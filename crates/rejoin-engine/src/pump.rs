@@ -187,7 +187,7 @@ impl Pump<'_> {
         let open = !bytes.is_empty();
         let (driver, steps, tail) = (&mut self.driver, &mut self.steps, &mut self.stderr_tail);
         let mut take = |line: Line<'_>| {
-            let text = crate::text::printable(&String::from_utf8_lossy(line.bytes));
+            let text = crate::text::diagnostic(&String::from_utf8_lossy(line.bytes));
             driver.on_stderr(line, steps);
             tail.push_str(&text);
             tail.push('\n');
@@ -387,7 +387,7 @@ impl Pump<'_> {
         if let Some(asked) = self.around.asked
             && !goes_on(asked)
         {
-            let words = format!("it answered with session {} instead", crate::text::printable(named));
+            let words = format!("it answered with session {} instead", rejoin_core::visible_line(named));
             self.stop(Rung::Killed, Some(Verdict::Rejected(words)));
             return false;
         }

@@ -2,43 +2,26 @@
 
 use std::time::Duration;
 
-/// Removes terminal control sequences and control characters; tabs and line ends stay.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_sequence(&mut chars),
-            '\t' | '\n' => out.push(c),
-            c if c.is_control() => {}
-            // Marks that reorder text can make a line read as another one.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            c => out.push(c),
+/// A line an agent wrote to standard error, as it is told and shown: without colours, everything else to
+/// be seen.
+pub(crate) fn diagnostic(line: &str) -> String {
+    rejoin_core::visible(&without_colours(line)).into_owned()
+}
+
+/// Takes out the sequences that only colour what comes after them, if they are whole: `ESC [ 1 ; 31 m`.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let after = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        if let Some(rest) = after.strip_prefix('m') {
+            out.push_str(rest);
+        } else {
+            out.push_str("\u{1b}[");
+            out.push_str(part);
         }
     }
     out
-}
-
-fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match chars.next() {
-        // CSI: parameters, then one final byte.
-        Some('[') => {
-            for c in chars.by_ref() {
-                if ('\u{40}'..='\u{7e}').contains(&c) {
-                    break;
-                }
-            }
-        }
-        // OSC, DCS, PM, APC: up to BEL or ESC \.
-        Some(']' | 'P' | '^' | '_' | 'X') => {
-            while let Some(c) = chars.next() {
-                if c == '\u{7}' || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
-                    break;
-                }
-            }
-        }
-        _ => {}
-    }
 }
 
 /// A time limit in words.
@@ -55,8 +38,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_moves_a_cursor_or_sets_a_title_gets_through() {
-        let nasty = "a\u{1b}[2Jb\u{1b}]0;title\u{7}c\u{1b}]8;;x\u{1b}\\d\u{9b}e\u{202e}f\u{0}g\th\n";
-        assert_eq!(printable(nasty), "abcdefg\th\n");
+    fn a_diagnostic_loses_its_colours_and_nothing_else() {
+        assert_eq!(diagnostic("\u{1b}[91m\u{1b}[1mError: \u{1b}[0mno\tkey\u{1b}[m"), "Error: no\tkey");
+        assert_eq!(diagnostic("a\u{1b}[2Jb\u{1b}]0;title"), "a␛[2Jb␛]0;title");
+        assert_eq!(diagnostic("cut \u{1b}[3"), "cut ␛[3");
     }
 }

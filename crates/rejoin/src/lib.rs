@@ -59,9 +59,9 @@ pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
     Agent, Attachment, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence,
     Event, FailureClass, Gap, Kind, Message, MessageId, Origin, Outcome, Part, Permissions, Pin, PinState,
-    Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage,
+    Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage, visible,
+    visible_line,
 };
-pub use rejoin_engine::text::printable;
 pub use rejoin_engine::{
     CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, SUPERVISE,
     ShellCommand, TurnOutcome, Why, end_left, supervisor_main,

@@ -6,7 +6,7 @@ use rejoin_agents::Capabilities;
 use rejoin_core::{
     Agent, Conversation, ConversationId, ConversationInfo, Message, Origin, Turn, not_counted,
 };
-use rejoin_journal::{Problem, load, messages};
+use rejoin_journal::{Loaded, Problem, load, messages};
 use serde::Serialize;
 
 use crate::find_message::find_message;
@@ -42,6 +42,8 @@ pub struct ConversationView<'a> {
     problems: Vec<String>,
     /// How far its journal went when it was opened.
     pub(crate) end: u64,
+    /// No turn was running in what was read.
+    pub(crate) settled: bool,
 }
 
 /// Every agent this version knows, with its name for people.
@@ -97,13 +99,8 @@ impl Rejoin {
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
         let problems = problems.map(ToString::to_string).chain(loaded.conversation.passed_over()).collect();
-        Ok(ConversationView {
-            rejoin: self,
-            id,
-            conversation: loaded.conversation,
-            problems,
-            end: loaded.end,
-        })
+        let Loaded { conversation, end, .. } = loaded;
+        Ok(ConversationView { rejoin: self, id, conversation, problems, end, settled: false })
     }
 }
 
@@ -162,6 +159,30 @@ impl ConversationView<'_> {
     /// What was said in a turn; long texts are cut at `limit` bytes, visibly.
     pub fn messages(&self, turn: &Turn, limit: usize) -> Result<Vec<Message>, Error> {
         Ok(messages(self.rejoin.engine.store(), self.id, turn, limit)?.messages)
+    }
+
+    /// The same conversation as it stands now, without the turn that is running, if one is, and whether one
+    /// was left out. What that turn says is not whole yet: half a secret looks like none.
+    pub fn settled(&self) -> Result<(Self, bool), Error> {
+        // Looked at before it is read: a turn that ends in between is read with its end.
+        let running = self.is_running();
+        let store = self.rejoin.engine.store();
+        let Loaded { mut conversation, mut end, .. } = load(store, self.id)?;
+        let last = conversation.tree.turns().last().filter(|turn| turn.receipt.is_none());
+        let begun = last.and_then(|turn| turn.records.first().copied());
+        let unsettled = begun.filter(|_| running || self.is_running());
+        if let Some(begun) = unsettled {
+            end = begun;
+            conversation = Conversation::default();
+            store.read(self.id, 0, &mut |entry| {
+                if let (Ok(envelope), true) = (&entry.content, entry.place < end) {
+                    conversation.apply(envelope, entry.place);
+                }
+            })?;
+        }
+        let problems = self.problems.clone();
+        let view = Self { rejoin: self.rejoin, id: self.id, conversation, problems, end, settled: true };
+        Ok((view, unsettled.is_some()))
     }
 
     /// The journal, byte for byte.

@@ -1,10 +1,10 @@
 //! Tool calls of a live turn: one line each, with what became of it.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::screen::{self, Cursor, Painted};
 use crate::{style, tty};
 
 /// Shorter ones need no time beside them.
@@ -30,7 +30,7 @@ struct Call {
 impl Calls {
     /// A tool is called.
     pub(crate) fn begin(&mut self, id: &str, name: &str, words: &str) {
-        let words = format!("{} {}", style::one_line(name, 30), style::one_line(words, 200));
+        let words = format!("{} {}", style::cut(name, 30), style::one_line(words, 200));
         let call = Call { id: id.to_owned(), words: words.trim_end().to_owned(), begun: Instant::now() };
         style::talk(&line('⚙', &call.words, "", ""));
         self.waiting.push(call);
@@ -54,11 +54,14 @@ impl Calls {
             return style::talk(&line);
         };
         let up = self.lowest.len() - at;
-        let _ = write!(std::io::stderr(), "\u{1b}[{up}A\u{1b}[K");
+        let mut there = Painted::default();
+        there.cursor(Cursor::Up(up));
+        there.cursor(Cursor::ClearLine);
+        screen::say(&there);
         style::talk(&line);
-        if up > 1 {
-            let _ = write!(std::io::stderr(), "\u{1b}[{}B", up - 1);
-        }
+        let mut back = Painted::default();
+        back.cursor(Cursor::Down(up - 1));
+        screen::say(&back);
     }
 
     /// Something else was written below.

@@ -11,6 +11,7 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 
 use super::command::{COMMANDS, Takes};
+use crate::screen::label;
 use crate::style;
 
 /// Turns that are offered, the newest ones.
@@ -45,8 +46,12 @@ impl<'a> Helper<'a> {
             return Vec::new();
         };
         let tree = &view.conversation().tree;
-        let mut words: Vec<(String, String)> =
-            tree.branches().map(|(name, _)| (name.to_owned(), "branch".to_owned())).collect();
+        // What is completed stands in the line as it is: a name that cannot be shown so is not offered.
+        let mut words: Vec<(String, String)> = tree
+            .branches()
+            .filter(|(name, _)| label(name) == *name)
+            .map(|(name, _)| (name.to_owned(), "branch".to_owned()))
+            .collect();
         for (at, turn) in view.path().iter().enumerate().rev().take(OFFERED) {
             let said = view.messages(turn, 4096).unwrap_or_default();
             let said = said.first().map(Message::text).unwrap_or_default();

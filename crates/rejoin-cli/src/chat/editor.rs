@@ -13,6 +13,7 @@ use rustyline::{
 };
 
 use super::complete::Helper;
+use crate::screen::{Painted, Style, label};
 use crate::style;
 
 /// How many prompts are remembered.
@@ -70,8 +71,10 @@ impl<'a> Editor<'a> {
 
     /// Asks for a line, which may begin with a text that can be changed.
     pub(super) fn ask(&mut self, prompt: &str, initial: &str) -> anyhow::Result<Asked> {
-        let styled = format!("\u{1b}[1;36m{prompt}\u{1b}[0m");
-        let prompt = (prompt, styled.as_str());
+        let prompt = label(prompt);
+        let mut styled = Painted::default();
+        styled.style(Style::ACCENT, &prompt);
+        let prompt = (prompt.as_str(), styled.as_str());
         loop {
             return match self.editor.readline_with_initial(&prompt, (initial, "")) {
                 // Only without a terminal worth the name do backslashes arrive here.

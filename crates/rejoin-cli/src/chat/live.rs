@@ -13,8 +13,9 @@ use super::editor::{Asked, Editor};
 use super::{recall, refuse_how};
 use crate::cli::{Cli, Command, EditArgs, RunArgs};
 use crate::commands::run::{apply, describe};
-use crate::commands::{edit, head, here, label, print, show, why};
+use crate::commands::{edit, head, here, label, show, why};
 use crate::output::Printer;
+use crate::screen::{self, print};
 use crate::signals::Running;
 use crate::tty::Quiet;
 use crate::{ask, exit, prompt, style};
@@ -76,12 +77,13 @@ impl<'a> Live<'a> {
         };
         let view = self.rejoin.view(&self.here, id)?;
         let turns = style::plural(view.path().len(), "turn");
-        let title = style::one_line(&view.title()?, 60);
-        style::talk(&format!("{} · {title} · {turns} · /help, Ctrl-D leaves\n", view.id().short()));
+        let title = style::title(view.conversation().name.as_deref(), &view.title()?, 60);
+        style::talk(&format!("{} · {title} · {turns} · /help, Ctrl-D leaves", view.id().short()));
+        screen::say(&"\n".into());
         for problem in view.problems() {
             style::loud(&format!("! {problem}"));
         }
-        print(&recall::last_turns(&view)?)?;
+        print(recall::last_turns(&view)?)?;
         match &self.args.checkpoint {
             Some(message) => style::talk(&format!("the next turn goes on after {message}, on a branch")),
             None => self.outlook()?,
@@ -161,7 +163,7 @@ impl<'a> Live<'a> {
     pub(super) fn command(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
         self.last = Last::default();
         match name {
-            "help" => print(&help()),
+            "help" => print(help()),
             "agent" => self.choose_agent(rest, editor),
             "model" => {
                 self.choose_model(rest);
@@ -184,7 +186,7 @@ impl<'a> Live<'a> {
                 true => format!("  {agent}\n"),
                 false => format!("  {agent} (not installed)\n"),
             };
-            return print(&editor.agents().iter().map(mark).collect::<String>());
+            return print(editor.agents().iter().map(mark).collect::<String>());
         }
         let before = self.args.how.agent.replace(name.to_owned());
         // What the next turn would refuse is refused here.
@@ -263,7 +265,7 @@ impl<'a> Live<'a> {
         let text = match &args.file {
             Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
             None if edit::chosen_editor().is_some() => edit::in_editor(&before)?,
-            None if rejoin::printable(&before) != before => {
+            None if rejoin::visible(&before) != before => {
                 let text =
                     "this message holds control characters: set VISUAL or EDITOR to edit it, or give -f FILE";
                 return Err(rejoin::Error::Config(text.into()).into());

@@ -3,15 +3,16 @@ use std::fmt::Write as _;
 use rejoin::AgentReport;
 
 use crate::cli::AgentsArgs;
-use crate::{exit, style};
+use crate::screen::label;
+use crate::{exit, screen, style};
 
 /// `rejoin agents`
 pub(crate) fn agents(args: &AgentsArgs) -> anyhow::Result<i32> {
     let agents = super::open()?.agents();
     if args.json {
-        super::print(&(serde_json::to_string_pretty(&agents)? + "\n"))?;
+        screen::json(&agents)?;
     } else {
-        super::print(&agents.iter().map(paragraph).collect::<String>())?;
+        screen::print(agents.iter().map(paragraph).collect::<String>())?;
     }
     Ok(exit::DONE)
 }
@@ -26,13 +27,13 @@ fn paragraph(report: &AgentReport) -> String {
         );
         return out;
     };
-    let version = can.version.as_deref().unwrap_or("version unknown");
+    let version = label(can.version.as_deref().unwrap_or("version unknown"));
     let _ = writeln!(out, "● {:<8} {} {version}", report.agent, report.title);
     if let Some(path) = &report.path {
-        let _ = writeln!(out, "           command   {}", style::home_path(path));
+        let _ = writeln!(out, "           command   {}", label(&style::home_path(path)));
     }
     if let Some(store) = &report.store {
-        let _ = writeln!(out, "           sessions  {}", style::home_path(store));
+        let _ = writeln!(out, "           sessions  {}", label(&style::home_path(store)));
     }
     let abilities = [
         ("resume", can.resume),

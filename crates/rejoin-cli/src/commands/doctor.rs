@@ -3,15 +3,16 @@ use std::fmt::Write as _;
 use rejoin::{Checkup, Finding};
 
 use crate::cli::DoctorArgs;
-use crate::{exit, style};
+use crate::screen::label;
+use crate::{exit, screen, style};
 
 /// `rejoin doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<i32> {
     let checkups = super::open()?.doctor(args.turn);
     if args.json {
-        super::print(&(serde_json::to_string_pretty(&checkups)? + "\n"))?;
+        screen::json(&checkups)?;
     } else {
-        super::print(&checkups.iter().map(paragraph).collect::<String>())?;
+        screen::print(checkups.iter().map(paragraph).collect::<String>())?;
         if !args.turn {
             style::talk(
                 "no turn was spent; `rejoin doctor --turn` proves the memory of each agent with two tiny ones",
@@ -33,10 +34,9 @@ fn mark(finding: Finding) -> &'static str {
 fn paragraph(checkup: &Checkup) -> String {
     let mut out = format!("{} {} ({})\n", mark(checkup.worst()), checkup.title, checkup.agent);
     for check in &checkup.checks {
-        let _ =
-            writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, rejoin::printable(&check.text));
+        let _ = writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, label(&check.text));
         if !check.next.is_empty() {
-            let _ = writeln!(out, "               → {}", check.next);
+            let _ = writeln!(out, "               → {}", label(&check.next));
         }
     }
     out.push('\n');

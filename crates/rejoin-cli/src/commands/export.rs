@@ -7,16 +7,18 @@ use rejoin::{ConversationView, Format, Redactor, Taken};
 
 use super::show;
 use crate::cli::{ExportArgs, ExportFormat, ImportArgs};
+use crate::screen::Stdout;
 use crate::{exit, style};
 
 /// `rejoin export`
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let view = super::view(&rejoin, &args.conversation)?;
+    let (view, left_out) = if args.redact { view.settled()? } else { (view, false) };
     let mut redactor = args.redact.then(|| Redactor::new(std::env::var("HOME").ok()));
     let target: Box<dyn Write> = match &args.to {
         Some(file) => Box::new(create(file)?),
-        None => Box::new(io::stdout().lock()),
+        None => Box::new(Stdout::new()),
     };
     let mut out = io::BufWriter::new(target);
     let written = write(&view, args.format, redactor.as_mut(), &mut out);
@@ -27,6 +29,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     }
     if let Some(file) = &args.to {
         style::talk(&format!("conversation {} is in {}", view.id().short(), file.display()));
+    }
+    if left_out {
+        style::loud("! the turn that is running now is left out: what it says is not whole yet");
     }
     if let Some(redactor) = redactor {
         let counts: Vec<String> =

@@ -4,7 +4,8 @@ use rejoin::Checked;
 use serde_json::json;
 
 use crate::cli::FsckArgs;
-use crate::{exit, style};
+use crate::screen::label;
+use crate::{exit, screen, style};
 
 /// `rejoin fsck`
 pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
@@ -19,9 +20,9 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
     let sound = checked.iter().filter(|checked| checked.sound).count();
     if args.json {
         let list: Vec<_> = checked.iter().map(as_json).collect();
-        super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+        screen::json(&list)?;
     } else {
-        super::print(&checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
+        screen::print(checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
         style::talk(&format!("{} checked, {sound} sound", style::plural(checked.len(), "conversation")));
     }
     Ok(if sound == checked.len() { exit::DONE } else { exit::DAMAGED })
@@ -30,14 +31,14 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
 fn paragraph(checked: &Checked) -> String {
     let mut out = format!("{}  {} readable\n", checked.id.short(), style::plural(checked.turns, "turn"));
     for noted in &checked.problems {
-        let _ = writeln!(out, "  {}", rejoin::printable(&noted.to_string()));
+        let _ = writeln!(out, "  {}", label(&noted.to_string()));
     }
     let more = checked.count.saturating_sub(checked.problems.len() as u64);
     if more > 0 {
         let _ = writeln!(out, "  … and {more} more");
     }
     for repaired in &checked.repaired {
-        let _ = writeln!(out, "  repaired: {repaired}");
+        let _ = writeln!(out, "  repaired: {}", label(repaired));
     }
     out
 }

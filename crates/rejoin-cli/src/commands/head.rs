@@ -1,7 +1,7 @@
 use rejoin::{ConversationView, Moved, Rewind};
 
 use crate::cli::{BranchArgs, RewindArgs};
-use crate::{exit, style};
+use crate::{exit, screen, style};
 
 /// `rejoin branch`
 pub(crate) fn branch(args: &BranchArgs) -> anyhow::Result<i32> {
@@ -30,7 +30,8 @@ fn tell(view: &ConversationView<'_>, moved: &Moved) {
         None => "before the first turn".to_owned(),
         Some(turn) => format!("after turn {} ({})", moved.turns, turn.short()),
     };
-    let branch = moved.branch.as_ref().map(|name| format!(" on branch {name}")).unwrap_or_default();
+    let branch =
+        moved.branch.as_ref().map(|name| format!(" on branch {}", screen::label(name))).unwrap_or_default();
     let id = view.id().short();
     style::talk(&format!(
         "the next turn of {id} goes on {place}{branch}; nothing is deleted, `rejoin show {id} --tree` draws all of it"

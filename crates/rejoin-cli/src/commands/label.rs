@@ -1,5 +1,5 @@
 use crate::cli::{NameArgs, TagArgs};
-use crate::{exit, style};
+use crate::{exit, screen, style};
 
 /// `rejoin name`
 pub(crate) fn name(args: &NameArgs) -> anyhow::Result<i32> {
@@ -25,6 +25,6 @@ pub(crate) fn tag(args: &TagArgs) -> anyhow::Result<i32> {
     }
     let rejoin = super::open()?;
     let tags = super::view(&rejoin, &args.conversation)?.tag(&add, &remove)?;
-    super::print(&tags.into_iter().map(|tag| rejoin::printable(&tag) + "\n").collect::<String>())?;
+    screen::print(tags.into_iter().map(|tag| screen::label(&tag) + "\n").collect::<String>())?;
     Ok(exit::DONE)
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::choose::choose;
 use crate::cli::{LsArgs, ShowArgs};
+use crate::screen::{self, Painted, Style};
 use crate::table::{Column, for_a_person, in_colour, lay_out, width};
 use crate::{exit, style};
 
@@ -37,13 +38,21 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     }
     if args.json {
         let list: Vec<_> = listing.conversations.iter().map(as_json).collect();
-        super::print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
+        screen::json(&list)?;
         return Ok(exit::DONE);
     }
     if listing.conversations.is_empty() {
         style::talk(&nothing(&rejoin, args)?);
     }
-    super::print(&table(&listing.conversations, args.all_projects))?;
+    let table = table(&listing.conversations, args.all_projects);
+    let mut out = Painted::default();
+    let (header, rest) = match table.split_once('\n') {
+        Some((header, rest)) if in_colour() => (header, format!("\n{rest}")),
+        _ => ("", table),
+    };
+    out.style(Style::DIM, header);
+    out.text(&rest);
+    screen::print(out)?;
     if listing.more && args.limit.is_none() {
         style::talk("there are older ones; `--limit N` shows more");
     }
@@ -93,14 +102,14 @@ fn table(list: &[Listed], with_project: bool) -> String {
     };
     let agents = |listed: &Listed| {
         let agents: Vec<&str> = listed.summary.agents.iter().map(Agent::as_str).collect();
-        style::one_line(&agents.join("+"), 24)
+        style::cut(&agents.join("+"), 24)
     };
     let tags = |listed: &Listed| {
         let tags: Vec<String> = listed.summary.tags.iter().map(|tag| format!("+{tag}")).collect();
-        style::one_line(&tags.join(" "), 24)
+        style::cut(&tags.join(" "), 24)
     };
     let branch = |listed: &Listed| match (&listed.summary.branch, listed.summary.branches) {
-        (Some(name), _) => style::one_line(name, 24),
+        (Some(name), _) => style::cut(name, 24),
         (None, 0 | 1) => String::new(),
         (None, count) => style::plural(count, "branch"),
     };
@@ -119,7 +128,7 @@ fn table(list: &[Listed], with_project: bool) -> String {
         column("cost", true, 5, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
         column("branch", false, 4, &branch),
         column("git", false, 6, &|listed| {
-            style::one_line(listed.summary.git_branch.as_deref().unwrap_or_default(), 24)
+            style::cut(listed.summary.git_branch.as_deref().unwrap_or_default(), 24)
         }),
         column("state", false, 0, &|listed| state(listed).to_owned()),
     ];
@@ -128,20 +137,13 @@ fn table(list: &[Listed], with_project: bool) -> String {
             listed.summary.project.as_deref().map(style::home_path).unwrap_or_default()
         }));
     }
-    let text = lay_out(columns, "title", width(), for_a_person() && !list.is_empty());
-    if !in_colour() {
-        return text;
-    }
-    match text.split_once('\n') {
-        Some((header, rest)) => format!("\u{1b}[2m{header}\u{1b}[0m\n{rest}"),
-        None => text,
-    }
+    lay_out(columns, "title", width(), for_a_person() && !list.is_empty())
 }
 
 /// The name of a conversation, else how it begins.
 fn title(listed: &Listed, most: usize) -> String {
     let summary = &listed.summary;
-    style::one_line(summary.name.as_ref().unwrap_or(&summary.title), most)
+    style::title(summary.name.as_deref(), &summary.title, most)
 }
 
 fn as_json(listed: &Listed) -> serde_json::Value {

@@ -1,11 +1,11 @@
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
-use crate::{complete, exit, style};
+use crate::{complete, exit, screen, style};
 
 /// `rejoin completions`
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<i32> {
-    super::print(&complete::script(&args.shell)?)?;
+    screen::data(&complete::script(&args.shell)?)?;
     Ok(exit::DONE)
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<i32> {
     let Some(dir) = &args.to else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-        super::print(&String::from_utf8(page)?)?;
+        screen::data(&String::from_utf8(page)?)?;
         return Ok(exit::DONE);
     };
     std::fs::create_dir_all(dir)

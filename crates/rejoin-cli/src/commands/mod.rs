@@ -94,14 +94,3 @@ pub(crate) fn here() -> anyhow::Result<std::path::PathBuf> {
         .and_then(|dir| dir.canonicalize())
         .context("cannot make out the current directory; go to one that exists")
 }
-
-/// Prints data. Somebody who closed the pipe has seen enough.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    use std::io::Write;
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
-    }
-}

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 use rejoin::{ConversationView, ListFilter};
 
 use crate::cli::{PruneArgs, RmArgs};
-use crate::{ask, exit, style};
+use crate::{ask, exit, screen, style};
 
 /// `rejoin rm`
 pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
@@ -42,7 +42,7 @@ pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
         return Ok(exit::DONE);
     }
     if args.dry_run {
-        super::print(&views.iter().map(line).collect::<String>())?;
+        screen::print(views.iter().map(line).collect::<String>())?;
         return Ok(exit::DONE);
     }
     delete(views, args.yes)
@@ -51,7 +51,7 @@ pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
 fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
     let what = style::plural(views.len(), "conversation");
     if !yes {
-        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        if !std::io::stdin().is_terminal() || !style::on_terminal() {
             let text = format!("this would delete {what} for good; say --yes if that is meant");
             return Err(rejoin::Error::Config(text).into());
         }
@@ -82,5 +82,9 @@ fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
 fn line(view: &ConversationView<'_>) -> String {
     let title = view.title().unwrap_or_default();
     let turns = style::plural(view.conversation().tree.turns().len(), "turn");
-    format!("{}  {:<44}  {turns}\n", view.id().short(), style::one_line(&title, 44))
+    format!(
+        "{}  {:<44}  {turns}\n",
+        view.id().short(),
+        style::title(view.conversation().name.as_deref(), &title, 44)
+    )
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::choose::choose;
 use crate::cli::{SearchArgs, ShowArgs};
+use crate::screen::{self, Painted, Style, label};
 use crate::table::in_colour;
 use crate::{exit, style};
 
@@ -32,15 +33,17 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
         style::loud(&format!("! {warning}"));
     }
     if args.interactive && !found.hits.is_empty() {
-        let line = |hit: &Hit| paragraph(hit).trim_end().replace("\n    ", "  ");
+        let line = |hit: &Hit| format!("{}  {}", about(hit), hit.snippet.trim());
         let lines = found.hits.iter().map(|hit| (hit.conversation, line(hit))).collect();
         return choose(lines, &ShowArgs::default());
     }
     if args.json {
         let hits: Vec<_> = found.hits.iter().map(as_json).collect();
-        super::print(&(serde_json::to_string_pretty(&hits)? + "\n"))?;
+        screen::json(&hits)?;
     } else {
-        super::print(&found.hits.iter().map(paragraph).collect::<String>())?;
+        let mut out = Painted::default();
+        found.hits.iter().for_each(|hit| paragraph(hit, &mut out));
+        screen::print(out)?;
         if found.more && !found.hits.is_empty() {
             style::talk("there may be more; `--limit N` shows them");
         }
@@ -54,42 +57,45 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-fn paragraph(hit: &Hit) -> String {
-    let title = style::one_line(hit.summary.name.as_ref().unwrap_or(&hit.summary.title), 50);
+fn paragraph(hit: &Hit, out: &mut Painted) {
+    let _ = write!(out, "{}\n    ", about(hit));
+    highlighted(hit, out);
+    out.text("\n");
+}
+
+fn about(hit: &Hit) -> String {
+    let title = style::title(hit.summary.name.as_deref(), &hit.summary.title, 50);
     let mut out = format!("{}  {title}", hit.conversation.short());
     let when = UNIX_EPOCH + Duration::from_millis(hit.time.try_into().unwrap_or(0));
     let _ = write!(out, " · {} · {}", who(hit), style::age(when));
     if let Some(message) = hit.message.or(hit.turn) {
         let _ = write!(out, " · {}", message.short());
     }
-    format!("{out}\n    {}\n", highlighted(hit))
+    out
 }
 
 /// Who said it, or what it came from.
 fn who(hit: &Hit) -> String {
-    let agent = hit.agent.as_ref().map_or("agent", |agent| agent.as_str());
+    let agent = label(hit.agent.as_ref().map_or("agent", |agent| agent.as_str()));
     match hit.source {
         Source::Name => "its name".into(),
         Source::User => "you".into(),
-        Source::Agent => agent.to_owned(),
+        Source::Agent => agent,
         Source::Thought => format!("{agent}, thinking"),
         Source::Call => format!("{agent}, calling a tool"),
         Source::Result => format!("a tool of {agent}"),
     }
 }
 
-/// The snippet without anything a terminal would obey, the words that were looked for in bold.
-fn highlighted(hit: &Hit) -> String {
-    let (on, off) = if in_colour() { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
-    let mut out = String::new();
+/// The snippet, the words that were looked for in bold.
+fn highlighted(hit: &Hit, out: &mut Painted) {
     let mut last = 0;
     for mark in &hit.marks {
-        let _ = write!(out, "{}", rejoin::printable(&hit.snippet[last..mark.start]));
-        let _ = write!(out, "{on}{}{off}", rejoin::printable(&hit.snippet[mark.clone()]));
+        out.text(&hit.snippet[last..mark.start]);
+        out.style(Style::BOLD.when(in_colour()), &hit.snippet[mark.clone()]);
         last = mark.end;
     }
-    out.push_str(&rejoin::printable(&hit.snippet[last..]));
-    out
+    out.text(&hit.snippet[last..]);
 }
 
 fn as_json(hit: &Hit) -> serde_json::Value {

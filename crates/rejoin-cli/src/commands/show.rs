@@ -7,6 +7,7 @@ use serde_json::json;
 use super::choose::choose;
 use super::{ls, tree};
 use crate::cli::ShowArgs;
+use crate::screen::{self, label};
 use crate::{exit, style};
 
 /// Longer texts are cut in `show`; the journal has them whole.
@@ -32,17 +33,18 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     if args.json {
         let mut whole = as_json(&view, &path[first..], MOST)?;
         whole["origin"] = origin(&view)?;
-        super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
+        screen::json(&whole)?;
         return Ok(exit::DONE);
     }
     let mut out = String::new();
     let conversation = view.conversation();
-    let name = conversation.name.as_deref().map(|name| format!(" · {name}")).unwrap_or_default();
-    let tags: Vec<String> = conversation.tags.iter().map(|tag| format!(" +{tag}")).collect();
-    let dir = view.info().map(|info| format!(" · {}", style::home_path(&info.dir))).unwrap_or_default();
+    let name = conversation.name.as_deref().map(|name| format!(" · {}", label(name))).unwrap_or_default();
+    let tags: Vec<String> = conversation.tags.iter().map(|tag| format!(" +{}", label(tag))).collect();
+    let dir =
+        view.info().map(|info| format!(" · {}", label(&style::home_path(&info.dir)))).unwrap_or_default();
     let _ = writeln!(out, "conversation {}{name}{}{dir}", view.id().short(), tags.concat());
     if let Some(text) = view.not_counted()? {
-        let _ = writeln!(out, "! {text}");
+        let _ = writeln!(out, "! {}", label(&text));
     }
     if args.tree {
         tree::draw(&view, &mut out)?;
@@ -54,16 +56,16 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
             paragraph(&view, turn, at + 1, args.ids, &mut out)?;
         }
         if let Some(branch) = conversation.tree.current_branch().filter(|_| args.at.is_none()) {
-            let _ = writeln!(out, "\non branch {branch}");
+            let _ = writeln!(out, "\non branch {}", label(branch));
         }
     }
-    super::print(&out)?;
+    screen::print(out)?;
     Ok(exit::DONE)
 }
 
 /// The journal, byte for byte.
 fn raw(view: &ConversationView<'_>) -> anyhow::Result<i32> {
-    match std::io::copy(&mut view.raw()?, &mut std::io::stdout().lock()) {
+    match std::io::copy(&mut view.raw()?, &mut screen::Stdout::new()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(exit::DONE),
     }
@@ -76,11 +78,11 @@ fn paragraph(
     ids: bool,
     out: &mut String,
 ) -> anyhow::Result<()> {
-    let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
+    let agent = label(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
     let _ = writeln!(out, "\n── turn {number} · {agent} · {} · {}", turn.id.short(), margin(view, turn));
     for message in view.messages(turn, MOST)? {
         if message.kind == Kind::User {
-            for line in rejoin::printable(&message.text()).lines() {
+            for line in message.text().lines() {
                 let _ = writeln!(out, "> {line}");
             }
             for attachment in message.attachments() {
@@ -100,11 +102,11 @@ fn parts(message: &Message, out: &mut String) {
     for part in &message.parts {
         match part {
             Part::Text { text, thought: false } => {
-                let _ = writeln!(out, "{}", rejoin::printable(text).trim_end());
+                let _ = writeln!(out, "{}", text.trim_end());
             }
             Part::Call { function_call } => {
                 let args = style::one_line(&function_call.args.to_string(), 90);
-                let _ = writeln!(out, "  ⚙ {} {args}", style::one_line(&function_call.name, 30));
+                let _ = writeln!(out, "  ⚙ {} {args}", style::cut(&function_call.name, 30));
             }
             Part::Response { function_response } => {
                 let output = &function_response.response;
@@ -123,13 +125,13 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
         return if head && view.is_running() { "running now".into() } else { "interrupted".into() };
     };
     let decision = match &receipt.plan {
-        Decision::Resume { session, .. } => format!("resumed {}", session.get(..8).unwrap_or(session)),
+        Decision::Resume { session, .. } => format!("resumed {}", label(session.get(..8).unwrap_or(session))),
         Decision::Fresh { why, .. } => format!("fresh: {}", why.name()),
     };
     let outcome = match &receipt.outcome {
         Outcome::Completed => style::elapsed(receipt.milliseconds),
         Outcome::Failed { message, .. } => format!("failed: {}", style::one_line(message, 60)),
-        Outcome::Timeout { message } => format!("timeout: {message}"),
+        Outcome::Timeout { message } => format!("timeout: {}", label(message)),
         Outcome::Cancelled => "cancelled".into(),
     };
     format!("{decision} · {outcome}")

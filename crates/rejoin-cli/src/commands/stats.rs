@@ -6,6 +6,7 @@ use rejoin::{Bar, Stats, StatsFilter};
 use serde_json::{Value, json};
 
 use crate::cli::{By, StatsArgs};
+use crate::screen::{self, label};
 use crate::table::{Column, lay_out, width};
 use crate::{exit, style};
 
@@ -27,7 +28,7 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         if args.by.is_some() {
             whole["by"] = json!(by);
         }
-        super::print(&(serde_json::to_string_pretty(&whole)? + "\n"))?;
+        screen::json(&whole)?;
         return Ok(exit::DONE);
     }
     if stats.all.turns == 0 {
@@ -39,7 +40,7 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         out.push('\n');
         out.push_str(&bars(stats, by));
     }
-    super::print(&out)?;
+    screen::print(out)?;
     Ok(exit::DONE)
 }
 
@@ -70,8 +71,10 @@ fn totals(all: &Bar) -> String {
     let fresh: u64 = all.fresh.values().sum();
     let mut reasons: Vec<(&String, &u64)> = all.fresh.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> =
-        reasons.iter().map(|(reason, count)| format!("{reason} {}", style::number(**count))).collect();
+    let reasons: Vec<String> = reasons
+        .iter()
+        .map(|(reason, count)| format!("{} {}", label(reason), style::number(**count)))
+        .collect();
     let share = fresh as f64 / all.turns.max(1) as f64;
     line("fresh", format!("{:<7} {}  {}", style::number(fresh), plot(share, 30), reasons.join(", ")));
     if all.failed + all.cut > 0 {
@@ -115,7 +118,7 @@ fn bars(stats: &Stats, by: By) -> String {
         cells: rows.iter().map(|(name, bar)| cell(name, bar)).collect(),
     };
     let columns = vec![
-        column(title, false, 0, &|name, _| style::one_line(&style::home_path(name), 200)),
+        column(title, false, 0, &|name, _| style::cut(&style::home_path(name), 200)),
         column("turns", true, 0, &|_, bar| style::number(bar.turns)),
         column("", false, 0, &|_, bar| plot(bar.turns as f64 / most as f64, 20)),
         column("resumed", true, 0, &|_, bar| style::number(bar.resumed)),

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use rejoin::{ConversationView, Message, Turn, TurnId};
 
 use super::show::margin;
+use crate::screen::label;
 use crate::style;
 
 /// One line per turn. What goes straight on stays in its column; a branch is set off to the right,
@@ -37,10 +38,10 @@ pub(super) fn draw(view: &ConversationView<'_>, out: &mut String) -> anyhow::Res
         let names: Vec<String> = tree
             .branches()
             .filter(|(_, end)| end.id == turn.id)
-            .map(|(name, _)| format!(" [{name}]"))
+            .map(|(name, _)| format!(" [{}]", label(name)))
             .collect();
         let here = if head == Some(turn.id) { " ← head" } else { "" };
-        let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
+        let agent = label(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
         let said = view.messages(turn, 4096)?.first().map(Message::text).unwrap_or_default();
         let _ = writeln!(
             out,

@@ -4,6 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, Why};
 
 use crate::cli::WhyArgs;
+use crate::screen::{self, label};
 use crate::{exit, style};
 
 /// `rejoin why`
@@ -15,7 +16,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
     }
     let why = turn.why()?;
     if args.json {
-        super::print(&(serde_json::to_string_pretty(&why)? + "\n"))?;
+        screen::json(&why)?;
         return Ok(exit::DONE);
     }
     let view = rejoin.view(&super::here()?, &why.conversation.to_string())?;
@@ -32,7 +33,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
         let (name, words) = words(check, &why, &number);
         line(&mut out, check.ok, name, &words);
     }
-    super::print(&out)?;
+    screen::print(out)?;
     for warning in &why.warnings {
         style::loud(&format!("! {warning}"));
     }
@@ -43,17 +44,18 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
 pub(crate) fn outlook(why: &Why) -> String {
     match &why.plan {
         Decision::Resume { session, .. } => {
-            format!("next turn on {}: resume · {}", why.agent, session.get(..8).unwrap_or(session))
+            let session = label(session.get(..8).unwrap_or(session));
+            format!("next turn on {}: resume · {session}", label(why.agent.as_str()))
         }
         Decision::Fresh { why: reason, .. } => {
-            format!("next turn on {}: fresh · {}", why.agent, reason.name())
+            format!("next turn on {}: fresh · {}", label(why.agent.as_str()), reason.name())
         }
     }
 }
 
 fn line(out: &mut String, ok: bool, name: &str, words: &str) {
     let mark = if ok { '✓' } else { '✗' };
-    let _ = writeln!(out, "  {mark} {name:<24}  {}", rejoin::printable(words));
+    let _ = writeln!(out, "  {mark} {:<24}  {}", label(name), label(words));
 }
 
 /// A guard's name for people, and its two values in words.

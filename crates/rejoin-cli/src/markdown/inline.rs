@@ -1,6 +1,6 @@
 //! Emphasis, code and links within a line.
 
-use super::style::Style;
+use crate::screen::Style;
 
 /// Runs of text with their style.
 pub(super) type Pieces = Vec<(Style, String)>;

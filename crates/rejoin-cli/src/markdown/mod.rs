@@ -6,13 +6,14 @@
 
 mod block;
 mod inline;
-mod style;
 
+use rejoin::visible;
 use unicode_width::UnicodeWidthStr;
 
 use block::{Block, block};
 use inline::inline;
-use style::Style;
+
+use crate::screen::{Painted, Style};
 
 /// A line that is still waiting for its end is printed after so many bytes.
 const LONGEST: usize = 4096;
@@ -23,8 +24,8 @@ pub(crate) struct Markdown {
     width: usize,
     /// What came and is not printed yet: the rest of a line.
     rest: String,
-    /// An escape sequence began in it: what follows may belong to it, up to the end of the line.
-    escape: bool,
+    /// The last piece ended within the end of a line, perhaps.
+    after_return: bool,
     line: Line,
     /// The marks that opened the code block we are in.
     fence: Option<String>,
@@ -43,48 +44,55 @@ struct Words {
     /// Blanks before the next word.
     gap: usize,
     /// What the next line begins with when this one is full, and how wide that is.
-    indent: String,
+    indent: Painted,
     indent_width: usize,
     base: Style,
 }
 
 impl Markdown {
     pub(crate) fn new(styled: bool) -> Self {
-        Self { styled, width: 80, rest: String::new(), escape: false, line: Line::Nothing, fence: None }
+        Self { styled, width: 80, rest: String::new(), after_return: false, line: Line::Nothing, fence: None }
     }
 
     /// Takes in a piece; gives what can be printed now, on a terminal of that width.
-    pub(crate) fn feed(&mut self, piece: &str, width: usize) -> String {
+    pub(crate) fn feed(&mut self, piece: &str, width: usize) -> Painted {
         self.width = width.max(20);
-        let mut out = String::new();
-        for c in piece.chars() {
-            if c == '\n' {
-                self.close(&mut out);
-            } else {
-                self.take(c, &mut out);
-            }
+        let mut out = Painted::default();
+        let joined;
+        let mut piece = piece;
+        if std::mem::take(&mut self.after_return) {
+            joined = format!("\r{piece}");
+            piece = &joined;
+        }
+        if let Some(before) = piece.strip_suffix('\r') {
+            self.after_return = true;
+            piece = before;
+        }
+        // What is wrapped and styled is what is seen.
+        for c in visible(piece).chars() {
+            self.take(c, &mut out);
         }
         out
     }
 
-    fn take(&mut self, c: char, out: &mut String) {
-        self.escape |= c == '\u{1b}';
-        let plain = self.escape || c == ' ' || c.is_ascii_graphic();
-        // Control characters are left out here; escape sequences when the line is whole.
-        if !plain && rejoin::printable(c.encode_utf8(&mut [0; 4])).is_empty() {
-            return;
+    fn take(&mut self, c: char, out: &mut Painted) {
+        if c == '\n' {
+            return self.close(out);
         }
         self.rest.push(c);
         if self.rest.len() >= LONGEST {
             self.advance(true, out);
-        } else if c.is_whitespace() && !self.escape {
+        } else if c.is_whitespace() {
             self.advance(false, out);
         }
     }
 
     /// Prints what is held back and ends the line, if anything stands on it.
-    pub(crate) fn end_line(&mut self) -> String {
-        let mut out = String::new();
+    pub(crate) fn end_line(&mut self) -> Painted {
+        let mut out = Painted::default();
+        if std::mem::take(&mut self.after_return) {
+            visible("\r").chars().for_each(|c| self.take(c, &mut out));
+        }
         if !self.rest.is_empty() || !matches!(self.line, Line::Nothing) {
             self.close(&mut out);
         }
@@ -92,23 +100,22 @@ impl Markdown {
     }
 
     /// The text has ended: what comes next is another one.
-    pub(crate) fn end(&mut self) -> String {
+    pub(crate) fn end(&mut self) -> Painted {
         let out = self.end_line();
         self.fence = None;
         out
     }
 
-    fn close(&mut self, out: &mut String) {
+    fn close(&mut self, out: &mut Painted) {
         self.advance(true, out);
-        out.push('\n');
+        out.text("\n");
         self.line = Line::Nothing;
     }
 
     /// Prints what is certain, or all there is.
-    fn advance(&mut self, all: bool, out: &mut String) {
+    fn advance(&mut self, all: bool, out: &mut Painted) {
         if all {
-            let text = rejoin::printable(&std::mem::take(&mut self.rest));
-            self.escape = false;
+            let text = std::mem::take(&mut self.rest);
             self.print(&text, true, out);
         } else {
             let text = std::mem::take(&mut self.rest);
@@ -119,7 +126,7 @@ impl Markdown {
     }
 
     /// Prints of a text, which ends with a blank unless it is all, what is certain; gives how much that was.
-    fn print(&mut self, text: &str, all: bool, out: &mut String) -> usize {
+    fn print(&mut self, text: &str, all: bool, out: &mut Painted) -> usize {
         let mut done = 0;
         if matches!(self.line, Line::Nothing) {
             if self.fence.is_some() {
@@ -132,7 +139,7 @@ impl Markdown {
         match &self.line {
             Line::Nothing => text.len(),
             Line::Verbatim => {
-                Style::PLAIN.write(&text[done..], self.styled, out);
+                out.style(Style::PLAIN.when(self.styled), &text[done..]);
                 text.len()
             }
             Line::Words(_) => done + self.words(&text[done..], all, out),
@@ -140,7 +147,7 @@ impl Markdown {
     }
 
     /// A line of code as it is, or the end of the code.
-    fn code(&mut self, text: &str, out: &mut String) -> usize {
+    fn code(&mut self, text: &str, out: &mut Painted) -> usize {
         let marks = text.trim();
         let ends = self.fence.as_ref().is_some_and(|fence| {
             marks.len() >= fence.len() && marks.chars().all(|c| fence.starts_with(c)) && !marks.is_empty()
@@ -149,22 +156,22 @@ impl Markdown {
         if ends {
             self.fence = None;
         }
-        style.write(text, self.styled, out);
+        out.style(style.when(self.styled), text);
         text.len()
     }
 
     /// Prints what stands before the first word; `marks` is what that was written as.
-    fn begin(&mut self, block: Block, marks: &str, out: &mut String) {
+    fn begin(&mut self, block: Block, marks: &str, out: &mut Painted) {
         let (first, indent, base) = match block {
             Block::Blank => return,
             Block::Fence(fence) => {
                 self.fence = Some(fence);
-                Style::DIM.write(marks, self.styled, out);
+                out.style(Style::DIM.when(self.styled), marks);
                 return;
             }
             Block::Rule => {
                 let line = if self.styled { "─".repeat(self.width.min(40)) } else { marks.to_owned() };
-                Style::DIM.write(&line, self.styled, out);
+                out.style(Style::DIM.when(self.styled), &line);
                 return;
             }
             Block::Verbatim => {
@@ -176,15 +183,15 @@ impl Markdown {
             Block::Words(prefix) if self.styled => (prefix.first, prefix.next, Style::PLAIN),
             Block::Words(prefix) => (marks.to_owned(), prefix.plain_next, Style::PLAIN),
         };
-        Style::DIM.write(&first, self.styled, out);
+        out.style(Style::DIM.when(self.styled), &first);
         let indent_width = indent.width();
-        let mut styled_indent = String::new();
-        Style::DIM.write(&indent, self.styled, &mut styled_indent);
+        let mut styled_indent = Painted::default();
+        styled_indent.style(Style::DIM.when(self.styled), &indent);
         self.line =
             Line::Words(Words { column: first.width(), gap: 0, indent: styled_indent, indent_width, base });
     }
 
-    fn words(&mut self, text: &str, all: bool, out: &mut String) -> usize {
+    fn words(&mut self, text: &str, all: bool, out: &mut Painted) -> usize {
         let Line::Words(words) = &mut self.line else { return 0 };
         let mut end = text.len();
         let mut pieces = Vec::new();
@@ -216,22 +223,22 @@ impl Markdown {
 
 impl Words {
     /// Prints a word, on the next line if this one is full.
-    fn put(&mut self, word: &mut Vec<(Style, String)>, width: usize, styled: bool, out: &mut String) {
+    fn put(&mut self, word: &mut Vec<(Style, String)>, width: usize, styled: bool, out: &mut Painted) {
         if word.is_empty() {
             return;
         }
         let length: usize = word.iter().map(|(_, run)| run.width()).sum();
         let gap = std::mem::take(&mut self.gap);
         if self.column > self.indent_width && self.column + gap + length > width {
-            out.push('\n');
-            out.push_str(&self.indent);
+            out.text("\n");
+            out.append(&self.indent);
             self.column = self.indent_width + length;
         } else {
-            out.extend(std::iter::repeat_n(' ', gap));
+            out.text(&" ".repeat(gap));
             self.column += gap + length;
         }
         for (style, run) in word.drain(..) {
-            style.write(&run, styled, out);
+            out.style(style.when(styled), &run);
         }
     }
 }

@@ -4,8 +4,8 @@ use super::*;
 fn shown(text: &str, styled: bool, width: usize) -> String {
     let mut markdown = Markdown::new(styled);
     let mut out = markdown.feed(text, width);
-    out.push_str(&markdown.end());
-    readable(&out)
+    out.append(&markdown.end());
+    readable(out.as_str())
 }
 
 fn readable(text: &str) -> String {
@@ -33,17 +33,17 @@ fn the_pieces_in_which_a_text_comes_make_no_difference() {
         for cut in (0..=ALL.len()).filter(|at| ALL.is_char_boundary(*at)) {
             let mut markdown = Markdown::new(styled);
             let mut out = markdown.feed(&ALL[..cut], width);
-            out.push_str(&markdown.feed(&ALL[cut..], width));
-            out.push_str(&markdown.end());
-            assert_eq!(readable(&out), whole, "cut at {cut}");
+            out.append(&markdown.feed(&ALL[cut..], width));
+            out.append(&markdown.end());
+            assert_eq!(readable(out.as_str()), whole, "cut at {cut}");
         }
         let mut markdown = Markdown::new(styled);
-        let mut out = String::new();
+        let mut out = Painted::default();
         for c in ALL.chars() {
-            out.push_str(&markdown.feed(&c.to_string(), width));
+            out.append(&markdown.feed(&c.to_string(), width));
         }
-        out.push_str(&markdown.end());
-        assert_eq!(readable(&out), whole, "one by one");
+        out.append(&markdown.end());
+        assert_eq!(readable(out.as_str()), whole, "one by one");
     }
 }
 
@@ -93,7 +93,7 @@ fn marks_that_are_none_are_shown_as_they_are() {
 #[test]
 fn words_come_as_soon_as_they_are_certain() {
     let mut markdown = Markdown::new(true);
-    let mut feed = |piece: &str| readable(&markdown.feed(piece, 80));
+    let mut feed = |piece: &str| readable(markdown.feed(piece, 80).as_str());
     assert_eq!(feed("Hel"), "");
     assert_eq!(feed("lo wor"), "Hello");
     assert_eq!(feed("ld, **im"), " world,");
@@ -105,8 +105,9 @@ fn words_come_as_soon_as_they_are_certain() {
 fn a_line_that_does_not_end_is_printed_all_the_same() {
     let mut markdown = Markdown::new(true);
     let flood = "*a".repeat(100_000);
-    let out = markdown.feed(&flood, 80) + &markdown.end();
-    assert_eq!(out.replace('\n', ""), flood);
+    let mut out = markdown.feed(&flood, 80);
+    out.append(&markdown.end());
+    assert_eq!(out.as_str().replace('\n', ""), flood);
 }
 
 #[test]
@@ -117,6 +118,9 @@ fn nothing_of_the_text_controls_the_terminal() {
         let out = shown(text, false, 80);
         assert!(!out.contains(|c: char| c.is_control() && c != '\n'), "{out:?}");
         assert!(!out.contains('\u{202e}'), "{out:?}");
+        for c in text.chars().filter(char::is_ascii_graphic) {
+            assert!(out.contains(c), "{c} of {text:?} is hidden: {out:?}");
+        }
     }
 }
 
@@ -124,9 +128,9 @@ fn nothing_of_the_text_controls_the_terminal() {
 fn a_line_that_is_interrupted_leaves_the_code_block_open() {
     let mut markdown = Markdown::new(true);
     let mut out = markdown.feed("```\nlet a", 80);
-    out.push_str(&markdown.end_line());
-    out.push_str(&markdown.feed("let *b*\n", 80));
-    out.push_str(&markdown.end());
-    out.push_str(&markdown.feed("*c*\n", 80));
-    assert_eq!(readable(&out), "⟨dim ```⟩\n⟨c let a⟩\n⟨c let *b*⟩\n⟨i c⟩\n");
+    out.append(&markdown.end_line());
+    out.append(&markdown.feed("let *b*\n", 80));
+    out.append(&markdown.end());
+    out.append(&markdown.feed("*c*\n", 80));
+    assert_eq!(readable(out.as_str()), "⟨dim ```⟩\n⟨c let a⟩\n⟨c let *b*⟩\n⟨i c⟩\n");
 }

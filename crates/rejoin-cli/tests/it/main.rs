@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::disallowed_macros,
     reason = "a test that cannot go on should stop"
 )]
 

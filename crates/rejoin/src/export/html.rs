@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use rejoin_core::{Kind, Message, Part, Turn};
+use rejoin_core::{Kind, Message, Part, Turn, visible, visible_line};
 
 use super::Pen;
 use crate::{ConversationView, Error};
@@ -17,9 +17,8 @@ pre{background:var(--soft);padding:.7rem;border-radius:.4rem;overflow:auto;max-h
 
 /// The path as one page. Every word of it is escaped: what an agent said is shown, never run.
 pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
-    let title = pen.clean(&view.title()?);
-    let title = escaped(title.lines().next().unwrap_or_default());
-    let place = view.info().map(|info| escaped(&pen.clean(&info.dir))).unwrap_or_default();
+    let title = escaped(&pen.title(view)?);
+    let place = view.info().map(|info| label(&pen.clean(&info.dir))).unwrap_or_default();
     let head = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -37,12 +36,12 @@ pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<()
 }
 
 fn section(turn: &Turn, number: usize, messages: &[Message]) -> String {
-    let agent = escaped(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
+    let agent = label(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
     let mut out = format!(
         "<h2 id=\"{}\">{number} · {agent} <span class=\"note\">{} · {}</span></h2>\n",
         turn.id,
-        escaped(&turn.started),
-        escaped(&ConversationView::margin(turn))
+        label(&turn.started),
+        label(&ConversationView::margin(turn))
     );
     for message in messages {
         for part in &message.parts {
@@ -61,7 +60,7 @@ fn section(turn: &Turn, number: usize, messages: &[Message]) -> String {
                     folded(&mut out, if output.error { "failed" } else { "result" }, &output.output)
                 }
                 Part::Attachment { attachment } => {
-                    writeln!(out, "<div class=\"note\">attached: {}</div>", escaped(&attachment.to_string()))
+                    writeln!(out, "<div class=\"note\">attached: {}</div>", label(&attachment.to_string()))
                 }
                 Part::Other(other) => folded(&mut out, "something else", &other.to_string()),
             };
@@ -74,14 +73,20 @@ fn folded(out: &mut String, summary: &str, body: &str) -> std::fmt::Result {
     writeln!(
         out,
         "<details><summary>{}</summary><pre>{}</pre></details>",
-        escaped(summary),
+        label(summary),
         escaped(body.trim_end())
     )
 }
 
+/// A name, which cannot begin a line.
+fn label(text: &str) -> String {
+    escaped(&visible_line(text))
+}
+
+/// A browser obeys marks that reorder text, and shows no control characters: all of it is to be seen.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -1,17 +1,17 @@
 use std::fmt::Write as _;
 
-use rejoin_core::{Kind, Message, Part, Turn};
+use rejoin_core::{Kind, Message, Part, Turn, visible_line};
 
 use super::Pen;
 use crate::{ConversationView, Error};
 
 /// The path as a document.
 pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<(), Error> {
-    let title = pen.clean(&view.title()?);
-    let title = title.lines().next().unwrap_or_default();
-    let mut head = format!("# {}\n\n", if title.is_empty() { "A conversation" } else { title });
+    let title = pen.title(view)?;
+    let mut head = format!("# {}\n\n", if title.is_empty() { "A conversation" } else { &title });
     if let Some(info) = view.info() {
         let dir = pen.clean(&info.dir);
+        let dir = visible_line(&dir);
         let _ = writeln!(head, "Conversation `{}` in `{dir}`, kept by rejoin.\n", view.id());
     }
     pen.put(&head)?;
@@ -27,9 +27,9 @@ pub(super) fn write(view: &ConversationView<'_>, pen: &mut Pen<'_>) -> Result<()
 }
 
 fn heading(turn: &Turn, number: usize, out: &mut String) {
-    let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
+    let agent = visible_line(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
     let _ = writeln!(out, "## {number} · {agent}\n");
-    let _ = writeln!(out, "_{} · {}_\n", turn.started, ConversationView::margin(turn));
+    let _ = writeln!(out, "_{} · {}_\n", visible_line(&turn.started), ConversationView::margin(turn));
 }
 
 fn paragraph(message: &Message, out: &mut String) {
@@ -56,7 +56,7 @@ fn paragraph(message: &Message, out: &mut String) {
                 folded(what, "", &output.output, out);
             }
             Part::Attachment { attachment } => {
-                let _ = writeln!(out, "_attached: {attachment}_\n");
+                let _ = writeln!(out, "_attached: {}_\n", visible_line(&attachment.to_string()));
             }
             Part::Text { .. } => {}
             Part::Other(other) => folded("something else", "json", &other.to_string(), out),
@@ -68,7 +68,7 @@ fn paragraph(message: &Message, out: &mut String) {
 fn folded(summary: &str, language: &str, body: &str, out: &mut String) {
     let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    let summary = summary.replace('&', "&amp;").replace('<', "&lt;");
+    let summary = visible_line(summary).replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(
         out,
         "<details><summary>{summary}</summary>\n\n{fence}{language}\n{}\n{fence}\n\n</details>\n",

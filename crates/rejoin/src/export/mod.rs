@@ -9,7 +9,7 @@ mod shapes;
 
 use std::io::{self, Write};
 
-use rejoin_core::{Decision, Message, Outcome, Turn};
+use rejoin_core::{Decision, Message, Outcome, Turn, visible_line};
 
 use crate::{ConversationView, Error};
 
@@ -30,13 +30,17 @@ pub enum Format {
 }
 
 impl ConversationView<'_> {
-    /// Writes the conversation out, all of it; with a redactor, without what should not leave.
+    /// Writes the conversation out, all of it; with a redactor, without what should not leave, and without
+    /// the turn that is running now: see [`ConversationView::settled`].
     pub fn export(
         &self,
         format: Format,
         redactor: Option<&mut Redactor>,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
+        if redactor.is_some() && !self.settled {
+            return self.settled()?.0.export(format, redactor, out);
+        }
         let mut pen = Pen { redactor, out };
         match format {
             Format::Markdown => markdown::write(self, &mut pen),
@@ -75,6 +79,14 @@ impl Pen<'_> {
 
     fn clean(&mut self, text: &str) -> String {
         self.redactor.as_mut().map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
+    }
+
+    /// The conversation's name, else the first line of what it begins with.
+    fn title(&mut self, view: &ConversationView<'_>) -> Result<String, Error> {
+        let title = self.clean(&view.title()?);
+        let named = view.conversation().name.is_some();
+        let line = if named { title.as_str() } else { title.lines().next().unwrap_or_default() };
+        Ok(visible_line(line).into_owned())
     }
 
     /// What was said in a turn.

@@ -1,7 +1,6 @@
 //! A line for each running step at the bottom of the terminal; what is settled stays above.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use rejoin::Usage;
 use unicode_width::UnicodeWidthStr;
 
+use crate::screen::{self, Cursor, Painted};
 use crate::{style, tty};
 
 const TICK: Duration = Duration::from_millis(100);
@@ -130,7 +130,7 @@ impl Steps {
     fn lines(&self) -> Vec<String> {
         let (columns, room) = (tty::columns(), tty::rows().saturating_sub(2).max(1));
         let spinner = SPINNER[self.frame % SPINNER.len()];
-        let line = |step: &Running| style::one_line(&step.line(spinner), columns.saturating_sub(1));
+        let line = |step: &Running| style::cut(&step.line(spinner), columns.saturating_sub(1));
         let shown = if self.running.len() > room { room - 1 } else { self.running.len() };
         let mut lines: Vec<String> = self.running.iter().take(shown).map(line).collect();
         if shown < self.running.len() {
@@ -146,8 +146,7 @@ impl Steps {
         if (self.drawn.is_empty() && lines.is_empty()) || !tty::is_ours() {
             return;
         }
-        // Nobody may be looking any more; that is no reason to stop.
-        let _ = std::io::stderr().lock().write_all(change(&self.drawn, lines, tty::columns()).as_bytes());
+        screen::say(&change(&self.drawn, lines, tty::columns()));
         self.drawn = lines.iter().map(|line| line.width()).collect();
     }
 }
@@ -174,13 +173,19 @@ impl Running {
 
 /// What brings the screen from lines of these widths to others. The cursor rests below them. A terminal that became
 /// narrower has broken the lines that were too wide for it.
-fn change(drawn: &[usize], lines: &[String], columns: usize) -> String {
+fn change(drawn: &[usize], lines: &[String], columns: usize) -> Painted {
     let up: usize = drawn.iter().map(|width| width.div_ceil(columns.max(1)).max(1)).sum();
-    let mut out = if up > 0 { format!("\r\u{1b}[{up}A") } else { String::new() };
-    for line in lines {
-        let _ = writeln!(out, "{line}\u{1b}[K");
+    let mut out = Painted::default();
+    if up > 0 {
+        out.cursor(Cursor::ToLineStart);
+        out.cursor(Cursor::Up(up));
     }
-    out.push_str("\u{1b}[J");
+    for line in lines {
+        out.text(line);
+        out.cursor(Cursor::ClearLine);
+        out.text("\n");
+    }
+    out.cursor(Cursor::ClearBelow);
     out
 }
 
@@ -191,14 +196,14 @@ mod tests {
     #[test]
     fn lines_are_put_where_the_others_were() {
         let lines = ["one".to_owned(), "two".to_owned()];
-        assert_eq!(change(&[], &lines, 80), "one\u{1b}[K\ntwo\u{1b}[K\n\u{1b}[J");
-        assert_eq!(change(&[3, 3], &lines[..1], 80), "\r\u{1b}[2Aone\u{1b}[K\n\u{1b}[J");
-        assert_eq!(change(&[3], &[], 80), "\r\u{1b}[1A\u{1b}[J");
+        assert_eq!(change(&[], &lines, 80).as_str(), "one\u{1b}[K\ntwo\u{1b}[K\n\u{1b}[J");
+        assert_eq!(change(&[3, 3], &lines[..1], 80).as_str(), "\r\u{1b}[2Aone\u{1b}[K\n\u{1b}[J");
+        assert_eq!(change(&[3], &[], 80).as_str(), "\r\u{1b}[1A\u{1b}[J");
     }
 
     #[test]
     fn a_terminal_that_became_narrower_has_broken_them() {
-        assert_eq!(change(&[79, 10], &[], 40), "\r\u{1b}[3A\u{1b}[J");
-        assert_eq!(change(&[79], &[], 0), "\r\u{1b}[79A\u{1b}[J");
+        assert_eq!(change(&[79, 10], &[], 40).as_str(), "\r\u{1b}[3A\u{1b}[J");
+        assert_eq!(change(&[79], &[], 0).as_str(), "\r\u{1b}[79A\u{1b}[J");
     }
 }

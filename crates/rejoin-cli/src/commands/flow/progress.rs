@@ -1,6 +1,5 @@
 //! What a run looks like: one line per step on stderr, or all of it as JSON on stdout.
 
-use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rejoin::{Decision, Event, Reason};
@@ -10,6 +9,7 @@ use serde_json::json;
 
 use super::board::Board;
 use crate::cli::Output;
+use crate::screen::{Stdout, label};
 use crate::{exit, style};
 
 /// Shows a run while it happens. Parallel steps may call it at once.
@@ -81,12 +81,12 @@ impl Progress {
     fn line(&self, value: &impl Serialize) {
         let mut seen = self.seen();
         if let (Ok(line), false) = (serde_json::to_string(value), seen.deaf) {
-            seen.deaf = std::io::stdout().write_all((line + "\n").as_bytes()).is_err();
+            seen.deaf = Stdout::new().json(&(line + "\n")).is_err();
         }
     }
 
     fn talk(&self, line: &str) {
-        self.board.say(|| style::talk(line));
+        self.board.say(|| style::talk(&label(line)));
     }
 
     fn loud(&self, line: &str) {

@@ -1,5 +1,5 @@
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 
 use rejoin_flow::{Ended, Flow, Kind, Options, Prepared, Run, Source, State, Step, Stop};
@@ -8,8 +8,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::progress::Progress;
 use crate::cli::{FlowResumeArgs, FlowRunArgs, Output};
-use crate::commands::{here, open, print};
-use crate::{exit, style};
+use crate::commands::{here, open};
+use crate::{exit, screen, style};
 
 /// `rejoin flow run`
 pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
@@ -42,8 +42,8 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
     let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text if progress.code() == exit::DONE => print(&last_output(&flow, &run))?,
-        Output::Json => print(&(serde_json::to_string_pretty(&run)? + "\n"))?,
+        Output::Text if progress.code() == exit::DONE => screen::data(&last_output(&flow, &run))?,
+        Output::Json => screen::json(&run)?,
         Output::Text | Output::StreamJson => {}
     }
     Ok(progress.code())
@@ -59,9 +59,7 @@ fn last_output(flow: &Flow, run: &Run) -> String {
     let in_group = |ended: &&Ended| speaks(ended) && among(ended, inner) && !ended.output.is_empty();
     let said = if inner.is_empty() { last } else { results.iter().rfind(in_group) };
     let said = said.filter(|ended| !ended.output.is_empty());
-    let text = said.map(|ended| format!("{}\n", ended.output)).unwrap_or_default();
-    // A program gets it as it is, a terminal nothing that it would obey.
-    if std::io::stdout().is_terminal() { rejoin::printable(&text) } else { text }
+    said.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
 }
 
 fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
@@ -74,18 +72,18 @@ fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
             shown["at_once"] = step.inner().iter().map(one).collect();
             shown
         });
-        print(&(serde_json::to_string_pretty(&all.collect::<Vec<_>>())? + "\n"))?;
+        screen::json(&all.collect::<Vec<_>>())?;
         return Ok(exit::DONE);
     }
     let mut out = String::new();
     for step in steps {
-        let name = &step.name;
-        let _ = writeln!(out, "{name:<20}  {}", what(&step.kind));
+        let _ = writeln!(out, "{:<20}  {}", screen::label(&step.name), screen::label(&what(&step.kind)));
         for inner in step.inner() {
-            let _ = writeln!(out, "  {:<18}  {}", inner.name, what(&inner.kind));
+            let _ =
+                writeln!(out, "  {:<18}  {}", screen::label(&inner.name), screen::label(&what(&inner.kind)));
         }
     }
-    print(&out)?;
+    screen::print(out)?;
     style::talk("nothing was run");
     Ok(exit::DONE)
 }

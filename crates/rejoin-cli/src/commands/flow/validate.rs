@@ -1,8 +1,7 @@
 use rejoin_flow::Source;
 
 use crate::cli::FlowFileArgs;
-use crate::commands::print;
-use crate::{exit, style};
+use crate::{exit, screen, style};
 
 /// `rejoin flow validate`
 pub(super) fn validate(args: &FlowFileArgs) -> anyhow::Result<i32> {
@@ -14,12 +13,12 @@ pub(super) fn validate(args: &FlowFileArgs) -> anyhow::Result<i32> {
 /// `rejoin flow graph`
 pub(super) fn graph(args: &FlowFileArgs) -> anyhow::Result<i32> {
     let (_, flow) = Source::open(&args.file)?;
-    print(&flow.mermaid())?;
+    screen::data(&flow.mermaid())?;
     Ok(exit::DONE)
 }
 
 /// `rejoin flow schema`
 pub(super) fn schema() -> anyhow::Result<i32> {
-    print(&(serde_json::to_string_pretty(&rejoin_flow::schema())? + "\n"))?;
+    screen::json(&rejoin_flow::schema())?;
     Ok(exit::DONE)
 }

@@ -289,7 +289,8 @@ fn nothing_of_an_answer_controls_the_terminal() {
     screen.shows("end of answer").says("claude", "/show").shows("end of answer").shows("claude › ");
     let answer = bench.show()["turns"][0]["messages"][1]["id"].as_str().unwrap().to_owned();
     screen.types(&format!("/edit {answer}\r")).shows("holds control characters").says("claude", "/quit");
-    assert!(!screen.raw().contains("\u{1b}[2J") && !screen.raw().contains("owned"), "{:?}", screen.raw());
+    assert!(!screen.raw().contains("\u{1b}[2J") && !screen.raw().contains("\u{1b}]"), "{:?}", screen.raw());
+    assert!(screen.raw().contains("␛]0;owned␇"), "{:?}", screen.raw());
     screen.ends(0);
 }
 

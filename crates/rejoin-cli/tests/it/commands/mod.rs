@@ -8,6 +8,7 @@ mod conversations;
 mod doctor;
 mod dry_run;
 mod help;
+mod hostile;
 mod indexed;
 mod names;
 mod output;

@@ -218,3 +218,27 @@ fn what_is_exported_to_be_read() {
     assert_eq!(json.json(), shown);
     bench.rejoin(&["export", "@", "--to", "/nowhere/x"]).ends(2).tells(&["cannot write"]);
 }
+
+#[test]
+fn a_turn_that_is_running_is_left_out_of_what_is_redacted() {
+    let bench = Bench::after_a_turn();
+    let mut turn = bench.next("half a secret, perhaps SLOW 5000").start();
+    turn.hears("text_delta");
+    for format in ["md", "html", "json", "jsonl", "bundle"] {
+        let export = ["export", "@", "--format", format];
+        assert!(bench.rejoin(&export).done().stdout().contains("half a secret"), "{format}");
+        let said = bench.rejoin(&export).with(&["--redact"]).done();
+        said.tells(&["the turn that is running now is left out"]);
+        assert!(said.stdout().contains("MARK-a"), "{format}: {}", said.stdout());
+        assert!(!said.stdout().contains("half a secret"), "{format}: {}", said.stdout());
+        assert!(!said.stdout().contains("piece"), "{format}: {}", said.stdout());
+    }
+    turn.kill();
+    bench.comes_to_rest();
+    let said = bench.rejoin(&["export", "@", "--redact"]).done();
+    assert!(
+        said.stdout().contains("half a secret"),
+        "what was cut is as whole as it gets: {}",
+        said.stdout()
+    );
+}

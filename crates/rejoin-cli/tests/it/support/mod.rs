@@ -19,7 +19,7 @@ pub(crate) use live::Live;
 pub(crate) use opencode::old_opencode;
 pub(crate) use processes::{Process, interrupt, kill, signal};
 pub(crate) use said::Said;
-pub(crate) use screen::Screen;
+pub(crate) use screen::{Screen, without_sequences};
 
 use std::time::{Duration, Instant};
 

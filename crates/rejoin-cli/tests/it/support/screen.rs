@@ -70,7 +70,7 @@ impl Screen {
     }
 
     fn text(&self) -> String {
-        rejoin::printable(&self.raw())
+        without_sequences(&self.raw())
     }
 
     /// Waits until these words come, after those waited for before.
@@ -123,4 +123,29 @@ impl Drop for Screen {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a terminal shows of what was printed: without sequences and control characters.
+pub(crate) fn without_sequences(raw: &str) -> String {
+    let mut out = String::new();
+    let mut chars = raw.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => match chars.next() {
+                Some('[') => drop(chars.find(|c| ('\u{40}'..='\u{7e}').contains(c))),
+                Some(']' | 'P' | '^' | '_' | 'X') => {
+                    while let Some(c) = chars.next() {
+                        if c == '\u{7}' || (c == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                            break;
+                        }
+                    }
+                }
+                _ => {}
+            },
+            '\t' | '\n' => out.push(c),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
 }
