@@ -1,17 +1,23 @@
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use regex::bytes::{Captures, Regex};
 use rejoin_core::{Message, Part};
 use serde_json::Value;
 
-use super::shapes::{SECRET_KEY, SHAPES};
+use super::shapes::{Also, HARMLESS, SECRET_KEY, SHAPES, Shape, is_random};
 
 /// Takes out of what was said what should not leave: keys, tokens, passwords, home directories. It
 /// knows shapes, not meanings: a secret that looks like a word stays.
 pub struct Redactor {
-    shapes: Vec<(&'static str, Regex)>,
+    /// The words of all shapes; which shape each belongs to.
+    words: Option<AhoCorasick>,
+    shape_of: Vec<usize>,
+    /// Made when a text first has a word of theirs.
+    expressions: Vec<OnceCell<Option<Regex>>>,
     secret_key: Option<Regex>,
     home: Option<String>,
     found: BTreeMap<&'static str, BTreeSet<Vec<u8>>>,
@@ -20,10 +26,13 @@ pub struct Redactor {
 impl Redactor {
     /// Knows the usual shapes, and this home directory.
     pub fn new(home: Option<String>) -> Self {
-        // A shape that is no expression would be a mistake of ours; the tests try every one.
-        let expression = |shape: &str| Regex::new(&format!("(?s-u){shape}")).ok();
+        let words = SHAPES.iter().flat_map(|shape| shape.words);
+        let words = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(words);
         Self {
-            shapes: SHAPES.iter().filter_map(|(name, shape)| Some((*name, expression(shape)?))).collect(),
+            // Words that cannot be looked for would be a mistake of ours; then every shape is tried.
+            words: words.ok(),
+            shape_of: (0..SHAPES.len()).flat_map(|at| SHAPES[at].words.iter().map(move |_| at)).collect(),
+            expressions: SHAPES.iter().map(|_| OnceCell::new()).collect(),
             secret_key: expression(SECRET_KEY),
             home: home.map(|home| home.trim_end_matches('/').to_owned()).filter(|home| home.len() > 1),
             found: BTreeMap::new(),
@@ -39,21 +48,35 @@ impl Redactor {
     pub fn text(&mut self, text: &str) -> String {
         let text = self.without_home(text);
         let mut text = Cow::Borrowed(text.as_bytes());
-        for (name, shape) in &self.shapes {
-            let found = &mut self.found;
-            let replaced = shape.replace_all(&text, |captures: &Captures<'_>| {
+        for at in self.candidates(&text) {
+            let Some(expression) = self.expressions[at].get_or_init(|| expression(SHAPES[at].expression))
+            else {
+                continue;
+            };
+            let (shape, found) = (&SHAPES[at], &mut self.found);
+            let replaced = expression.replace_all(&text, |captures: &Captures<'_>| {
                 let (whole, secret) = secret_in(captures);
-                if secret.is_empty() || whole[secret.clone()].starts_with(b"[redacted") {
+                if !is_secret(shape, whole, &whole[secret.clone()]) {
                     return whole.to_vec();
                 }
-                found.entry(name).or_default().insert(whole[secret.clone()].to_vec());
-                [&whole[..secret.start], mark(name).as_bytes(), &whole[secret.end..]].concat()
+                found.entry(shape.name).or_default().insert(whole[secret.clone()].to_vec());
+                [&whole[..secret.start], mark(shape.name).as_bytes(), &whole[secret.end..]].concat()
             });
             if let Cow::Owned(replaced) = replaced {
                 text = Cow::Owned(replaced);
             }
         }
         String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The shapes a text can have, in their order.
+    fn candidates(&self, text: &[u8]) -> Vec<usize> {
+        let Some(words) = &self.words else { return (0..SHAPES.len()).collect() };
+        let mut has = vec![false; SHAPES.len()];
+        for found in words.find_overlapping_iter(text) {
+            has[self.shape_of[found.pattern().as_usize()]] = true;
+        }
+        (0..SHAPES.len()).filter(|at| has[*at]).collect()
     }
 
     /// The same for every text in a JSON value, names of fields included. What stands under a telling
@@ -80,11 +103,17 @@ impl Redactor {
         for part in &mut message.parts {
             match part {
                 Part::Text { text, .. } => *text = self.text(text),
-                Part::Call { function_call } => self.value(&mut function_call.args),
+                Part::Call { function_call } => {
+                    function_call.name = self.text(&function_call.name);
+                    self.value(&mut function_call.args);
+                }
                 Part::Response { function_response } => {
                     function_response.response.output = self.text(&function_response.response.output);
                 }
-                Part::Attachment { attachment } => attachment.name = self.text(&attachment.name),
+                Part::Attachment { attachment } => {
+                    attachment.name = self.text(&attachment.name);
+                    attachment.media_type = self.text(&attachment.media_type);
+                }
                 Part::Other(other) => self.value(other),
             }
         }
@@ -120,6 +149,27 @@ impl Redactor {
     }
 }
 
+fn expression(shape: &str) -> Option<Regex> {
+    // A shape that is no expression would be a mistake of ours; the tests try every one.
+    Regex::new(&format!("(?s-u){shape}")).ok()
+}
+
+/// Whether a find is what its shape says.
+fn is_secret(shape: &Shape, whole: &[u8], secret: &[u8]) -> bool {
+    if secret.is_empty() || secret.starts_with(b"[redacted") {
+        return false;
+    }
+    let harmless = || {
+        let name = whole[..whole.len() - secret.len().min(whole.len())].to_ascii_lowercase();
+        HARMLESS.iter().any(|word| memmem(&name, word.as_bytes()))
+    };
+    shape.also == Also::Any || (is_random(secret) && !harmless())
+}
+
+fn memmem(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part == word)
+}
+
 /// A find, and the part of it that is the secret: a group if the shape has some, else all of it.
 fn secret_in<'a>(captures: &'a Captures<'_>) -> (&'a [u8], Range<usize>) {
     let whole = &captures[0];
@@ -147,7 +197,6 @@ mod tests {
     #[test]
     fn every_shape_is_an_expression_and_finds_its_kind() {
         let redactor = Redactor::new(None);
-        assert_eq!(redactor.shapes.len(), SHAPES.len());
         assert!(redactor.secret_key.is_some());
         let long = "abcDEF0123456789abcDEF0123456789abcDEF0";
         let pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIE+/=\n-----END RSA PRIVATE KEY-----";
