@@ -12,8 +12,11 @@ use crate::{Driver, Exit, IdSource, Line, Step};
 /// A prompt that does not fit is not sent, and Gemini calls that a success.
 const NOT_ASKED: &str = "Gemini ended the turn without asking its model: the prompt and what was said before are too \
                          long for it, or a hook stopped the turn";
-/// Prompts beyond this may be too long.
-const LONG: usize = 1 << 20;
+/// A hook that stops the turn is not told of, and a success, too.
+const STOPPED: &str =
+    "Gemini ended the turn without asking its model: a hook in its settings stopped the turn";
+/// Beyond this many bytes a prompt and what was said before may be too long: a quarter of what its models read.
+const LONG: u64 = 1 << 20;
 
 /// How the run was launched.
 pub(super) struct Run {
@@ -21,6 +24,8 @@ pub(super) struct Run {
     pub(super) prompt: Vec<u8>,
     /// It was asked to resume a session.
     pub(super) resumed: bool,
+    /// What goes along with the prompt, and what its session holds already, in bytes.
+    pub(super) along: u64,
     /// It stores its session.
     pub(super) stores: bool,
     /// What it may do is limited by a policy of ours.
@@ -42,10 +47,14 @@ pub(super) struct GeminiDriver {
     phase: Phase,
     /// The prompt is a long one.
     long: bool,
+    /// All that the model would be asked with may be too long.
+    may_be_full: bool,
     /// The message that is being written.
     current: Option<Current>,
     /// It said or did something.
     active: bool,
+    /// A hook did not let the prompt pass, in Gemini's words.
+    blocked: Option<String>,
     /// The last thing it called an error, which its result does not repeat.
     error: Option<String>,
     /// Why the last attempt failed that was to be repeated.
@@ -61,12 +70,14 @@ struct Current {
 impl GeminiDriver {
     pub(super) fn new(run: Run, ids: IdSource) -> Self {
         Self {
-            long: run.prompt.len() > LONG,
+            long: run.prompt.len() as u64 > LONG,
+            may_be_full: run.along.saturating_add(run.prompt.len() as u64) > LONG,
             run,
             ids,
             phase: Phase::Silent,
             current: None,
             active: false,
+            blocked: None,
             error: None,
             retried: None,
             interrupted: false,
@@ -113,6 +124,8 @@ impl GeminiDriver {
                 let text = wire.message.into_string();
                 if wire.severity.as_str() == "error" {
                     self.error = Some(text.clone());
+                } else if failure::is_blocked_by_a_hook(&text) {
+                    self.blocked = Some(text.clone());
                 }
                 out.push(Step::Emit(Event::Warning { code: NAME.into(), text }));
             }
@@ -178,7 +191,8 @@ impl GeminiDriver {
         let limited = failure::is_step_limit(&earlier);
         if wire.status.as_str() == "success" && !limited {
             if !self.active && !asked {
-                return self.end(Outcome::failed(FailureClass::ContextOverflow, NOT_ASKED), out);
+                let outcome = self.not_asked();
+                return self.end(outcome, out);
             }
             self.stored(out);
             if !self.active {
@@ -194,6 +208,15 @@ impl GeminiDriver {
         let (class, text) =
             failure::told(&kind, words.as_deref().unwrap_or("Gemini did not say why it failed"));
         self.end(Outcome::failed(class, text), out);
+    }
+
+    /// Why the model was not asked. A hook is no fault of the session.
+    fn not_asked(&mut self) -> Outcome {
+        match self.blocked.take() {
+            Some(words) => Outcome::failed(FailureClass::Setup, words),
+            None if self.may_be_full => Outcome::failed(FailureClass::ContextOverflow, NOT_ASKED),
+            None => Outcome::failed(FailureClass::Setup, STOPPED),
+        }
     }
 
     fn end(&mut self, outcome: Outcome, out: &mut Vec<Step>) {

@@ -108,6 +108,11 @@ pub(super) fn is_step_limit(words: &str) -> bool {
     says(words, &["session turns"])
 }
 
+/// Whether a hook of the user's did not let a prompt pass.
+pub(super) fn is_blocked_by_a_hook(words: &str) -> bool {
+    words.starts_with("Agent execution blocked:")
+}
+
 /// What an attempt that is about to be repeated failed with, and how to tell it.
 pub(super) fn retry(line: &str) -> Option<(FailureClass, String)> {
     let line = line.trim();

@@ -91,11 +91,20 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     let run = Run {
         prompt: guarded.into_owned().into_bytes(),
         resumed: request.composed.session().is_some(),
+        along: along(&request),
         stores: !request.ephemeral,
         limit,
     };
     let driver = Box::new(GeminiDriver::new(run, request.ids));
     Ok(Launch { env: additions, warnings, files: launch_files, copies, scratch, ..Launch::new(args, driver) })
+}
+
+/// How many bytes the model would be asked with besides the prompt; very many if that is not known.
+fn along(request: &Request<'_>) -> u64 {
+    let held = request.composed.pin().map_or(0, |pin| {
+        pin.witness.as_ref().or(pin.at_least.as_ref()).map_or(u64::MAX, |witness| witness.size)
+    });
+    request.attachments.iter().fold(held, |sum, attached| sum.saturating_add(attached.about.size))
 }
 
 /// Which session.

@@ -184,12 +184,31 @@ fn a_turn_that_ends_without_a_word_is_told_as_such() {
 fn a_success_for_which_no_model_was_asked_is_none() {
     let nothing = r#"{"type":"result","status":"success","stats":{"total_tokens":0,"models":{}}}"#;
     let overflow = FailureClass::ContextOverflow;
-    for asked in [Asked::gemini(), resumed()] {
-        let steps = lines(&asked, &[INIT, nothing]);
-        assert!(
-            matches!(steps.last(), Some(Step::Ended(Outcome::Failed { class, .. })) if *class == overflow)
-        );
+    let class_of = |asked: &Asked, told: &[&str]| match lines(asked, told).pop() {
+        Some(Step::Ended(Outcome::Failed { class, message })) => (class, message),
+        other => panic!("{other:?}"),
+    };
+    let long = Asked::gemini().prompt(&"x".repeat(2 << 20));
+    let of_size = |size: u64| Asked { stored: Some(size), ..resumed() };
+    for full in [long, of_size(2 << 20), resumed()] {
+        assert_eq!(class_of(&full, &[INIT, nothing]).0, overflow);
     }
+    // What cannot be too long was stopped by a hook, and that is no fault of the session.
+    for small in [Asked::gemini(), of_size(9000)] {
+        assert_eq!(class_of(&small, &[INIT, nothing]).0, FailureClass::Setup);
+    }
+    let blocked =
+        r#"{"type":"error","severity":"warning","message":"Agent execution blocked: not on Fridays"}"#;
+    for asked in [Asked::gemini(), of_size(2 << 20)] {
+        let (class, words) = class_of(&asked, &[INIT, blocked, nothing]);
+        assert_eq!((class, words.as_str()), (FailureClass::Setup, "Agent execution blocked: not on Fridays"));
+    }
+    // A hook may also send the answer back for another try.
+    let said = r#"{"type":"message","role":"assistant","content":"ok","delta":true}"#;
+    assert_eq!(
+        lines(&Asked::gemini(), &[INIT, blocked, said, DONE]).last(),
+        Some(&Step::Ended(Outcome::Completed))
+    );
     // The echo of a long prompt may be cut off with all that follows.
     let echo = r#"{"type":"message","role":"user","content":"xxx"#;
     for (length, expected) in [(2 << 20, overflow), (100, FailureClass::NoResult)] {

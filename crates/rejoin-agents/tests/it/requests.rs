@@ -9,7 +9,7 @@ use rejoin_agents::{
 };
 use rejoin_core::compose::{Composed, Wording, compose};
 use rejoin_core::{
-    Agent, Mark, MessageId, Permissions, Pin, PinState, Plan, Reason, Scope, SessionId, Usage,
+    Agent, Mark, MessageId, Permissions, Pin, PinState, Plan, Reason, Scope, SessionId, Usage, Witness,
 };
 use uuid::Uuid;
 
@@ -93,6 +93,8 @@ pub(crate) struct Asked {
     pub(crate) capabilities: Capabilities,
     pub(crate) prompt: String,
     pub(crate) resume: Option<String>,
+    /// The size of the session that is resumed.
+    pub(crate) stored: Option<u64>,
     pub(crate) new_session: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) permissions: Permissions,
@@ -116,6 +118,7 @@ impl Asked {
             agent,
             prompt: "hello".into(),
             resume: None,
+            stored: None,
             new_session: None,
             permissions: Permissions::Agent,
             system_prompt: None,
@@ -199,7 +202,7 @@ impl Asked {
             state: PinState::Live,
             seen: Mark::EMPTY,
             exposed: Mark::EMPTY,
-            witness: None,
+            witness: self.stored.map(|size| Witness { path: String::new(), size, mtime: 0 }),
             at_least: None,
             lossy: false,
             total: None,
