@@ -1,5 +1,9 @@
 //! The model fails: the session is kept, and nothing the user said is lost.
 
+use std::fs;
+
+use serde_json::{Value, json};
+
 use super::stage::Stage;
 use super::turn::Turn;
 use super::who::Who;
@@ -17,6 +21,35 @@ on_both!(
     the_same_lasting_failure_twice,
     a_model_that_is_not_there
 );
+
+mod a_hook_that_blocks {
+    played_by!(gemini, Gemini, a_hook_that_blocks);
+}
+
+/// A hook of the user's does not let the prompt pass, or stops the turn without a word: no fault of the session.
+fn a_hook_that_blocks(stage: &Stage) {
+    let session = stage.first("first MARK-one").go().done().session();
+    let file = stage.store(stage.who).join("settings.json");
+    let settings = fs::read_to_string(&file).unwrap();
+    for (mark, answer) in [
+        ("two", json!({"decision": "deny", "reason": "not today"})),
+        ("three", json!({"continue": false, "stopReason": "not today"})),
+    ] {
+        let command = format!("echo '{answer}'");
+        let mut with_a_hook: Value = serde_json::from_str(&settings).unwrap();
+        with_a_hook["hooks"] = json!({"BeforeAgent": [{"hooks": [{"type": "command", "command": command}]}]});
+        fs::write(&file, with_a_hook.to_string()).unwrap();
+        let blocked = stage.next(&format!("next MARK-{mark}")).go().failed("setup");
+        assert!(blocked.calls.is_empty(), "{blocked}");
+    }
+    fs::write(&file, settings).unwrap();
+    let last = stage.next("last MARK-four").go().done().resumed(&session, 2);
+    assert_eq!(
+        last.calls.last().unwrap().marks,
+        ["MARK-one", "MARK-two", "MARK-three", "MARK-four"],
+        "{last}"
+    );
+}
 
 /// One good turn, one that fails, one that goes on.
 #[track_caller]

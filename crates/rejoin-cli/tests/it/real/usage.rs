@@ -1,6 +1,7 @@
 //! Tokens and cost are those of the turn, not of the session.
 
 use rejoin_testkit::Request;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::run::Run;
@@ -10,6 +11,12 @@ use super::who::Who;
 
 on_all!(per_turn: ["usage"]);
 on_both!(per_turn_after_the_bare_command, with_a_tool_call, after_a_killed_turn);
+
+/// Those that count the whole session.
+mod after_a_cancelled_turn {
+    played_by!(codex, Codex, after_a_cancelled_turn);
+    played_by!(qwen, Qwen, after_a_cancelled_turn);
+}
 
 /// What the scripted model counts for an answer.
 fn tokens(text: &str) -> u64 {
@@ -89,4 +96,14 @@ fn after_a_killed_turn(stage: &Stage) {
     stage.next("second MARK-two TOOL-SLEEP 519").start().until_this_runs("sleep 519").kill();
     let third = stage.next("third MARK-three").go().done();
     assert_eq!(usage(&third).2, tokens(third.answer()), "{third}");
+}
+
+/// Nor is what a cancelled one used.
+fn after_a_cancelled_turn(stage: &Stage) {
+    stage.first("first MARK-one").with(["--permissions", "full"]).go().done();
+    let running = stage.next("second MARK-two TOOL-SLEEP 519").start().until_this_runs("sleep 519");
+    running.signal(Signal::INT);
+    running.finish().ended(130, "cancelled");
+    counted(stage, stage.next("third MARK-three"));
+    counted(stage, stage.next("fourth MARK-four"));
 }
