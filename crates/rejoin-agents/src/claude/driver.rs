@@ -183,6 +183,10 @@ impl ClaudeDriver {
     /// A line that shows that the session is stored, and which one it is.
     fn note(&mut self, wire: &Wire<'_>, out: &mut Vec<Step>) {
         self.note_session(wire, out);
+        self.stored(out);
+    }
+
+    fn stored(&mut self, out: &mut Vec<Step>) {
         if self.phase == Phase::Begun {
             self.phase = Phase::Stored;
             if self.run.stores {
@@ -286,9 +290,11 @@ impl ClaudeDriver {
             self.finish(Step::Rejected(words), out);
             return;
         }
-        // Such a line carries an id of nothing.
-        if !nothing_ran {
+        // A failure names no session: it may carry an id of nothing.
+        if !failed {
             self.note(wire, out);
+        } else if !nothing_ran {
+            self.stored(out);
         }
         if let Some(text) = wire.result.filled().filter(|_| !failed && !self.messages.said()) {
             self.messages.begin("", out);

@@ -45,10 +45,8 @@ pub(super) struct GeminiDriver {
     run: Run,
     ids: IdSource,
     phase: Phase,
-    /// The prompt is a long one.
-    long: bool,
-    /// All that the model would be asked with may be too long.
-    may_be_full: bool,
+    /// The size of the prompt.
+    bytes: u64,
     /// The message that is being written.
     current: Option<Current>,
     /// It said or did something.
@@ -70,8 +68,7 @@ struct Current {
 impl GeminiDriver {
     pub(super) fn new(run: Run, ids: IdSource) -> Self {
         Self {
-            long: run.prompt.len() as u64 > LONG,
-            may_be_full: run.along.saturating_add(run.prompt.len() as u64) > LONG,
+            bytes: run.prompt.len() as u64,
             run,
             ids,
             phase: Phase::Silent,
@@ -214,7 +211,9 @@ impl GeminiDriver {
     fn not_asked(&mut self) -> Outcome {
         match self.blocked.take() {
             Some(words) => Outcome::failed(FailureClass::Setup, words),
-            None if self.may_be_full => Outcome::failed(FailureClass::ContextOverflow, NOT_ASKED),
+            None if self.run.along.saturating_add(self.bytes) > LONG => {
+                Outcome::failed(FailureClass::ContextOverflow, NOT_ASKED)
+            }
             None => Outcome::failed(FailureClass::Setup, STOPPED),
         }
     }
@@ -235,7 +234,7 @@ impl GeminiDriver {
             return Outcome::failed(class, text);
         }
         // A long prompt comes back on its output, and it does not wait until all of that is read.
-        if exit.code == Some(0) && self.long && !self.active && self.retried.is_none() {
+        if exit.code == Some(0) && self.bytes > LONG && !self.active && self.retried.is_none() {
             return Outcome::failed(FailureClass::ContextOverflow, NOT_ASKED);
         }
         // Stopped while it tried again and again: the world is to blame, not the session.

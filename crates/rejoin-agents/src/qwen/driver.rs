@@ -152,6 +152,10 @@ impl QwenDriver {
     /// A line that shows that the session is stored, and which one it is.
     fn note(&mut self, wire: &Wire<'_>, out: &mut Vec<Step>) {
         self.note_session(wire, out);
+        self.stored(out);
+    }
+
+    fn stored(&mut self, out: &mut Vec<Step>) {
         if self.phase == Phase::Begun {
             self.phase = Phase::Stored;
             if self.run.stores {
@@ -252,8 +256,10 @@ impl QwenDriver {
             out.push(Step::Emit(Event::Warning { code: "subagent".into(), text }));
             return;
         }
-        // What never began has an id of nothing.
-        if self.phase != Phase::Silent {
+        // A failure names no session, and what never began has an id of nothing.
+        if failed {
+            self.stored(out);
+        } else if self.phase != Phase::Silent {
             self.note(wire, out);
         }
         let posing = self.failure.take().or_else(|| {

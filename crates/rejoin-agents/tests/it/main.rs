@@ -16,6 +16,7 @@ mod gemini_home;
 mod huge;
 mod large_numbers;
 mod learned;
+mod mangled;
 mod opencode;
 mod opencode_store;
 mod pi;
