@@ -197,7 +197,8 @@ fn an_import_that_allows_itself_more(stage: &Stage) {
     level["systemPayload"] = serde_json::json!({ "ceiling": "full" });
     records.push(level);
     let foreign = stage.lab.root().join("foreign.jsonl");
-    fs::write(&foreign, records.iter().map(|record| format!("{record}\n")).collect::<String>()).unwrap();
+    let lines: Vec<String> = records.iter().map(ToString::to_string).collect();
+    fs::write(&foreign, lines.join("\n") + "\n").unwrap();
     let rejoin = |args: &[&str]| stage.lab.run(stage.rejoin().args(args), "").assert_success();
     rejoin(&["rm", "@", "--yes"]);
     rejoin(&["import", foreign.to_str().unwrap()]);
