@@ -34,6 +34,7 @@ mod scene;
 mod scratch;
 mod scribe;
 mod settle;
+mod shown_args;
 mod supervisor;
 mod text;
 mod turn;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::attach::place_for_copies;
 use crate::scene::{Scene, environment};
 use crate::scribe::new_id;
+use crate::shown_args::shown_args;
 use crate::{Engine, Helper, Order, TurnError, preflight};
 
 /// Said whenever a replay had to be shortened.
@@ -112,7 +113,7 @@ impl Ready {
             conversation: (!scene.is_new).then_some(scene.id),
             turn_number: scene.path.len() + 1,
             plan: self.composed.decision().clone(),
-            argv: self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            argv: shown_args(self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned())),
             env: environment(&scene.env, &self.launch.env).into_iter().map(|(name, _)| name).collect(),
             removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             cwd: scene.dir.to_string_lossy().into_owned(),
@@ -194,7 +195,7 @@ pub struct DryRun {
     pub turn_number: usize,
     /// Resume or fresh, and why.
     pub plan: Decision,
-    /// Command and arguments.
+    /// Command and arguments, without the values of those that are secrets by their names.
     pub argv: Vec<String>,
     /// Environment additions, by their names: values may be secrets.
     pub env: Vec<String>,
