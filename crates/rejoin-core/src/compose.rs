@@ -29,14 +29,11 @@ pub struct Told {
 }
 
 impl Told {
-    /// The fewest bytes it takes to tell what the user said in it.
-    pub fn least(&self) -> usize {
-        Quoted::new(self, 0, false).sizes(0).least()
-    }
-
-    /// Bytes it takes to tell all that was said in it, without the tools.
-    pub fn words(&self) -> usize {
-        Quoted::new(self, 0, false).sizes(0).words()
+    /// The fewest bytes it takes to tell what the user said in it; and those it takes to tell all that was said,
+    /// without the tools.
+    pub fn weigh(&self) -> (usize, usize) {
+        let sizes = Quoted::new(self, 0, false).sizes(0);
+        (sizes.least(), sizes.words())
     }
 
     /// The sizes of its texts and of what tools were given and gave back.

@@ -220,8 +220,9 @@ impl Scene {
             } else {
                 self.tell_prompt(engine, turn, budget)?
             };
-            asked += told.least();
-            words += told.words();
+            let (its_asked, its_words) = told.weigh();
+            asked += its_asked;
+            words += its_words;
             newest.push(told);
         }
         let rest = &turns[..turns.len() - newest.len()];
@@ -231,7 +232,7 @@ impl Scene {
                 break;
             }
             let prompt = self.tell_prompt(engine, turn, budget)?;
-            asked += prompt.least();
+            asked += prompt.weigh().0;
             told.push(prompt);
         }
         let unread = rest[told.len()..].iter().map(|turn| (turn.id, turn.bytes)).collect();
@@ -339,7 +340,7 @@ impl Scene {
 const LEAST_OF_A_TEXT: usize = 1024;
 
 /// So many times the budget is read at most to fill it with what was said.
-const READ_PER_BUDGET: usize = 64;
+const READ_PER_BUDGET: usize = 16;
 
 /// The path a turn continues and the message it hangs on.
 fn path_of(
