@@ -129,11 +129,14 @@ mod tests {
         let journal = journals.flatten().next().unwrap().path().join(format!("{id}.jsonl"));
         let mut journal = OpenOptions::new().append(true).open(journal).unwrap();
         journal.write_all(piece("456789abcDEF0123456789, later").as_bytes()).unwrap();
+        let next = piece("and the next is ghp_ABC").replace("000000000002", "000000000003");
+        journal.write_all(next.as_bytes()).unwrap();
         for format in [Format::Jsonl, Format::Bundle, Format::Markdown, Format::Html] {
             let mut out = Vec::new();
             view.export(format, Some(&mut Redactor::new(None)), &mut out).unwrap();
             let out = String::from_utf8(out).unwrap();
             assert!(out.contains("it is ghp_abcDEF0123") && !out.contains("456789abc"), "{format:?}: {out}");
+            assert!(!out.contains("the next is"), "{format:?}: {out}");
             // Read anew, it is whole, and goes out as such.
             let mut out = Vec::new();
             let view = rejoin.view(dir.path(), id).unwrap();

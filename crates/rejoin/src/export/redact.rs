@@ -3,7 +3,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
 use regex::bytes::{Captures, Regex};
 use rejoin_core::{Message, Part};
 use serde_json::Value;
@@ -27,7 +27,10 @@ impl Redactor {
     /// Knows the usual shapes, and this home directory.
     pub fn new(home: Option<String>) -> Self {
         let words = SHAPES.iter().flat_map(|shape| shape.words);
-        let words = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(words);
+        let words = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(words);
         Self {
             // Words that cannot be looked for would be a mistake of ours; then every shape is tried.
             words: words.ok(),

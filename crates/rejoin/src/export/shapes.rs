@@ -148,7 +148,7 @@ pub(super) const SHAPES: &[Shape] = &[
     ),
     random(
         "vault token",
-        &["s.", "st."],
+        &["vault", "infisical"],
         r"\b(?:s\.[A-Za-z0-9]{24}\b|st\.[a-f0-9]{20,}\.[a-f0-9]{32}\.[a-f0-9]{32})",
     ),
     shape(
