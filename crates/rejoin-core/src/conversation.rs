@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, PinState, Pins,
-    Receipt, System, Tree, Usage,
+    Receipt, System, Tree, Turn, Usage,
 };
 
 /// So many directories are remembered, to tell where a conversation belongs that lost its first record.
@@ -231,7 +231,7 @@ impl Conversation {
     /// Tokens of all turns together.
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();
-        for usage in self.tree.turns().iter().filter_map(|turn| turn.receipt.as_ref()?.usage) {
+        for usage in self.tree.turns().iter().filter_map(Turn::usage) {
             sum += usage;
         }
         sum

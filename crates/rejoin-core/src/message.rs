@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Attachment, Kind, MessageId};
+use crate::{Attachment, CallNote, Kind, MessageId, Usage};
 
 /// A message as it stands on disk: a role and its parts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -132,12 +132,17 @@ pub struct Message {
     pub model: Option<String>,
     /// When it was last written.
     pub timestamp: String,
+    /// Tokens of the turn, as far as they were counted when it was last written.
+    pub tokens: Option<Usage>,
+    /// What is noted of calls of tools.
+    pub tool_calls: Vec<CallNote>,
 }
 
 impl Message {
     /// A message with nothing in it yet.
     pub fn new(id: MessageId, kind: Kind) -> Self {
-        Self { id, kind, parts: Vec::new(), model: None, timestamp: String::new() }
+        let (parts, tool_calls) = (Vec::new(), Vec::new());
+        Self { id, kind, parts, model: None, timestamp: String::new(), tokens: None, tool_calls }
     }
 
     /// The plain text of the message, thinking and tools left out.

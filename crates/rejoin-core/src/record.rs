@@ -1,10 +1,11 @@
 use std::borrow::Cow;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Content, ConversationId, MessageId, SessionId, System, Usage};
+use crate::{CallStatus, Content, ConversationId, MessageId, SessionId, System, Usage};
 
 /// One line of a journal, as it is written. Documented in docs/journal.md.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -43,7 +44,8 @@ pub struct Record {
     /// The model that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What happened inside a tool call: subagents and the like, never on the path.
+    /// What is to be shown of tool calls, and what subagents did in them: never on the path. See
+    /// [`crate::CallNote`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls_metadata: Vec<Value>,
     /// Where it comes from.
@@ -139,6 +141,12 @@ pub struct Envelope<'a> {
     /// See [`Record::message`].
     #[serde(borrow, default)]
     pub message: Option<&'a RawValue>,
+    /// See [`Record::tokens`].
+    #[serde(borrow, default)]
+    pub tokens: Option<&'a RawValue>,
+    /// See [`Record::tool_calls_metadata`].
+    #[serde(borrow, default)]
+    pub tool_calls_metadata: Option<&'a RawValue>,
     /// See [`Record::system_payload`].
     #[serde(borrow, default)]
     pub system_payload: Option<&'a RawValue>,
@@ -159,6 +167,25 @@ impl Envelope<'_> {
     pub(crate) fn limits_permissions(&self) -> bool {
         self.subtype.as_deref() == Some(System::PERMISSIONS)
             || self.system_payload.is_some_and(|payload| System::mentions_a_level(payload.get().as_bytes()))
+    }
+
+    /// Tokens of the turn so far, where they can be read.
+    pub fn usage(&self) -> Option<Usage> {
+        serde_json::from_str(self.tokens?.get()).ok()
+    }
+
+    /// What became of the calls of tools that are noted here, those of subagents left out.
+    pub(crate) fn call_statuses(&self) -> impl Iterator<Item = CallStatus> {
+        #[derive(Deserialize)]
+        struct Note {
+            #[serde(default)]
+            status: Option<CallStatus>,
+            #[serde(default)]
+            parent: Option<IgnoredAny>,
+        }
+        let notes = self.tool_calls_metadata.and_then(|notes| serde_json::from_str(notes.get()).ok());
+        let notes: Vec<Note> = notes.unwrap_or_default();
+        notes.into_iter().filter(|note| note.parent.is_none()).filter_map(|note| note.status)
     }
 
     /// The session a pin or an intent is about, even if the rest of it cannot be read.

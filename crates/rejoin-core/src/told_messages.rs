@@ -82,13 +82,9 @@ fn keep(told: &mut Told, kept: &Kept) -> bool {
     let mark = Part::text(steps_mark(steps, bytes).trim_end());
     match told.messages.iter_mut().find(|message| message.kind != Kind::User) {
         Some(message) => message.parts.insert(0, mark),
-        None => told.messages.push(Message {
-            id: told.id,
-            kind: Kind::Assistant,
-            parts: vec![mark],
-            model: None,
-            timestamp: String::new(),
-        }),
+        None => {
+            told.messages.push(Message { parts: vec![mark], ..Message::new(told.id, Kind::Assistant) });
+        }
     }
     true
 }

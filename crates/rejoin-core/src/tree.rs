@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, TurnId};
+use crate::{Agent, CallStatus, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, TurnId, Usage};
 
 /// One prompt and all that the agent did about it, as the tree knows it: ids, sizes and where the
 /// records stand. The texts stay on disk until somebody wants them.
@@ -24,9 +24,42 @@ pub struct Turn {
     pub started: String,
     /// Bytes of what was said, as stored.
     pub bytes: usize,
+    /// Tokens as counted while it ran; its receipt, if there is one, has the last word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Usage>,
+    /// Calls of tools that ended in it, those of subagents left out.
+    #[serde(default)]
+    pub calls: Calls,
     /// Where its records stand in the journal.
     #[serde(skip)]
     pub records: Vec<u64>,
+}
+
+/// Calls of tools, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Calls {
+    /// All that ended.
+    pub all: u64,
+    /// Those that gave back a failure.
+    pub errors: u64,
+    /// Those that were cut short.
+    pub cancelled: u64,
+}
+
+impl std::ops::AddAssign for Calls {
+    fn add_assign(&mut self, other: Self) {
+        self.all += other.all;
+        self.errors += other.errors;
+        self.cancelled += other.cancelled;
+    }
+}
+
+impl Calls {
+    fn count(&mut self, status: CallStatus) {
+        self.all += 1;
+        self.errors += u64::from(status == CallStatus::Error);
+        self.cancelled += u64::from(status == CallStatus::Cancelled);
+    }
 }
 
 /// How a turn stands.
@@ -48,6 +81,21 @@ impl Turn {
             Some(Outcome::Failed { .. }) => TurnState::Failed,
             Some(Outcome::Timeout { .. } | Outcome::Cancelled) | None => TurnState::Cut,
         }
+    }
+}
+
+impl Turn {
+    /// Takes in one more record of its messages.
+    fn take(&mut self, envelope: &Envelope<'_>, bytes: usize, place: u64) {
+        self.bytes += bytes;
+        self.records.push(place);
+        self.tokens = envelope.usage().or(self.tokens);
+        envelope.call_statuses().for_each(|status| self.calls.count(status));
+    }
+
+    /// Its tokens: what the receipt says, else what was counted until it was cut.
+    pub fn usage(&self) -> Option<Usage> {
+        self.receipt.as_ref().and_then(|receipt| receipt.usage).or(self.tokens)
     }
 }
 
@@ -114,8 +162,7 @@ impl Tree {
                 *left -= 1;
                 return;
             }
-            turn.bytes += bytes;
-            turn.records.push(place);
+            turn.take(envelope, bytes, place);
             return;
         }
         let parent = envelope.parent_uuid.and_then(|parent| self.index.get(&parent).copied());
@@ -138,14 +185,15 @@ impl Tree {
                 end: envelope.uuid,
                 started: envelope.timestamp.clone().into_owned(),
                 bytes,
+                tokens: None,
+                calls: Calls::default(),
                 records: vec![place],
             });
         } else if let Some(at) = parent {
             self.index.insert(envelope.uuid, at);
             let turn = &mut self.turns[at];
             turn.end = envelope.uuid;
-            turn.bytes += bytes;
-            turn.records.push(place);
+            turn.take(envelope, bytes, place);
         } else {
             self.adrift.insert(envelope.uuid);
         }

@@ -5,9 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use rejoin_core::{
-    Agent, Content, ConversationId, Event, Kind, MessageId, Native, Part, Record, Stream, System, TurnId,
+    Agent, CallNote, CallStatus, Content, ConversationId, Event, Kind, MessageId, Native, Part, Record,
+    Stream, System, TurnId,
 };
 use rejoin_journal::{Append, JournalError};
+use serde_json::to_value;
 
 /// Pieces of text are written when this much has come together …
 const PIECE: usize = 4096;
@@ -97,6 +99,21 @@ struct Open {
     named: bool,
 }
 
+/// A tool call that has not come back.
+struct OpenCall {
+    /// The message it stands in.
+    message: MessageId,
+    note: CallNote,
+    begun: Instant,
+}
+
+impl OpenCall {
+    fn ended(self, status: CallStatus) -> CallNote {
+        let milliseconds = self.begun.elapsed().as_millis() as u64;
+        self.note.ended(status, milliseconds)
+    }
+}
+
 /// Turns the events of one turn into records.
 pub(crate) struct Scribe {
     head: Letterhead,
@@ -108,8 +125,8 @@ pub(crate) struct Scribe {
     end: MessageId,
     /// The messages written last, newest at the end.
     open: VecDeque<(MessageId, Open)>,
-    /// Which message a tool call stands in.
-    calls: HashMap<String, MessageId>,
+    /// Tool calls that have not come back, in no order.
+    calls: HashMap<String, OpenCall>,
     last_answer: Option<MessageId>,
     /// The piece being gathered.
     piece: Option<(MessageId, String)>,
@@ -146,6 +163,10 @@ impl Scribe {
 
     /// Writes records of rejoin's own, and waits for the disk.
     pub(crate) fn put_synced(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        // With its receipt a turn is over: what did not come back was cut short.
+        if records.iter().any(|record| record.subtype.as_deref() == Some("receipt")) {
+            self.cancel_calls();
+        }
         self.flush()?;
         self.journal.append(records)?;
         self.journal.sync()
@@ -175,23 +196,28 @@ impl Scribe {
                 self.assistant(*message, Part::thought(text.as_str()), text.len());
             }
             Event::ToolUse { message, id, name, input, parent: None } => {
-                self.calls.insert(id.clone(), *message);
+                let note = CallNote::begun(id, name, input, now());
+                let call = OpenCall { message: *message, note, begun: Instant::now() };
+                self.calls.insert(id.clone(), call);
                 self.assistant(*message, Part::call(id, name, input.clone()), 256);
             }
             Event::ToolResult { message, id, output, error, parent: None } => {
-                self.calls.remove(id);
-                let part = Part::response(id, "", output.as_str(), *error);
+                let status = if *error { CallStatus::Error } else { CallStatus::Success };
+                let note = self.calls.remove(id).map(|call| call.ended(status));
+                let name = note.as_ref().map_or("", |note| &note.name);
+                let part = Part::response(id, name, output.as_str(), *error);
                 self.settle();
                 let mut record = self.message(Kind::ToolResult, *message);
                 record.message = Some(Content::user(vec![part]));
+                record.tool_calls_metadata = note.iter().filter_map(|note| to_value(note).ok()).collect();
                 self.put_in_batch(record, output.len());
             }
             // What a subagent does is folded under the call it happened in: never on the path.
             Event::ToolUse { parent: Some(call), .. } | Event::ToolResult { parent: Some(call), .. } => {
-                if let Some(message) = self.calls.get(call).copied() {
+                if let Some(message) = self.calls.get(call).map(|call| call.message) {
                     self.settle();
                     let mut record = self.message(Kind::Assistant, message);
-                    record.tool_calls_metadata = serde_json::to_value(event).into_iter().collect();
+                    record.tool_calls_metadata = to_value(event).into_iter().collect();
                     self.put_in_batch(record, 512);
                 }
             }
@@ -309,6 +335,18 @@ impl Scribe {
         }
     }
 
+    /// Notes what became of the calls that have not come back.
+    fn cancel_calls(&mut self) {
+        self.settle();
+        let mut calls: Vec<OpenCall> = self.calls.drain().map(|(_, call)| call).collect();
+        calls.sort_by_key(|call| call.begun);
+        for call in calls {
+            let mut record = self.message(Kind::Assistant, call.message);
+            record.tool_calls_metadata = to_value(call.ended(CallStatus::Cancelled)).into_iter().collect();
+            self.put_in_batch(record, 256);
+        }
+    }
+
     fn system(&mut self, system: &System) {
         self.settle();
         let record = self.head.system(Some(self.turn), system);
@@ -348,4 +386,70 @@ const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 /// A fast running hash (eight bytes at a time would depend on how the text was cut into pieces).
 fn mix(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use rejoin_core::{ConversationInfo, Message, Scope};
+    use rejoin_journal::{MemoryStore, Store, load, messages};
+    use serde_json::json;
+
+    use super::*;
+
+    /// What stands in the journal after some events and the end of the turn.
+    fn written(events: &[Event]) -> (Vec<Message>, rejoin_core::Turn) {
+        let (store, id) = (MemoryStore::new(), ConversationId::new(uuid::Uuid::from_u128(1)));
+        let dir = "/p".to_owned();
+        let info =
+            ConversationInfo { schema: 1, project: dir.clone(), dir: dir.clone(), scope: Scope::Shared };
+        store.create(id, &info).unwrap();
+        let head = Letterhead { conversation: id, cwd: dir, git_branch: None };
+        let turn = new_id();
+        let mut prompt = head.record(Kind::User, turn, None);
+        prompt.message = Some(Content::user(vec![Part::text("go")]));
+        let mut scribe = Scribe::new(store.appender(id).unwrap(), head.clone(), turn, Agent::Claude);
+        scribe.put_synced(&[prompt]).unwrap();
+        for event in events {
+            scribe.note(event).unwrap();
+        }
+        let mut receipt = head.record(Kind::System, new_id(), Some(turn));
+        receipt.subtype = Some("receipt".into());
+        scribe.put_synced(&[receipt]).unwrap();
+        let turn = load(&store, id).unwrap().conversation.tree.turns()[0].clone();
+        (messages(&store, id, &turn, usize::MAX).unwrap().messages, turn)
+    }
+
+    fn call(message: MessageId, id: &str, command: &str) -> Event {
+        let input = json!({ "command": command });
+        Event::ToolUse { message, id: id.into(), name: "shell".into(), input, parent: None }
+    }
+
+    #[test]
+    fn what_became_of_each_tool_call_is_noted() {
+        let (answer, result) = (new_id(), new_id());
+        let came_back = Event::ToolResult {
+            message: result,
+            id: "1".into(),
+            output: "x".into(),
+            error: true,
+            parent: None,
+        };
+        let (messages, turn) = written(&[call(answer, "1", "ls"), call(answer, "2", "sleep 30"), came_back]);
+        let [_, _, Message { parts, .. }] = &messages[..] else { panic!("{messages:?}") };
+        let Part::Response { function_response } = &parts[0] else { panic!("{parts:?}") };
+        assert_eq!(function_response.name, "shell");
+        let noted: Vec<_> = messages
+            .iter()
+            .flat_map(|message| &message.tool_calls)
+            .map(|note| (note.line(), note.status, note.milliseconds.is_some() && !note.timestamp.is_empty()))
+            .collect();
+        assert_eq!(
+            noted,
+            [
+                ("shell sleep 30".to_owned(), Some(CallStatus::Cancelled), true),
+                ("shell ls".to_owned(), Some(CallStatus::Error), true),
+            ]
+        );
+        assert_eq!((turn.calls.all, turn.calls.errors, turn.calls.cancelled), (2, 1, 1));
+    }
 }

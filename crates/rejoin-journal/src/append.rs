@@ -26,12 +26,19 @@ pub(crate) struct FileAppender {
     /// Where our last append ended, with a newline. If the file still ends there, so does its
     /// last line.
     sealed_at: Option<u64>,
+    /// What was written could not be brought to the disk. The system may have given it up, and would
+    /// call a second try a success: nothing more is written or acknowledged through this end.
+    unsynced: bool,
 }
 
 impl FileAppender {
     pub(crate) fn open(path: PathBuf) -> Result<Self, JournalError> {
         let file = private::open(OpenOptions::new().read(true).append(true), &path)?;
-        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None })
+        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None, unsynced: false })
+    }
+
+    fn refuse_if_unsynced(&self) -> Result<(), JournalError> {
+        if self.unsynced { Err(JournalError::Unsynced { path: self.path.clone() }) } else { Ok(()) }
     }
 
     /// The file and where it lies.
@@ -52,6 +59,7 @@ impl FileAppender {
 
 impl Append for FileAppender {
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.refuse_if_unsynced()?;
         if records.is_empty() {
             return Ok(());
         }
@@ -102,7 +110,10 @@ impl Append for FileAppender {
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {
-        self.file.sync_data().map_err(JournalError::io("bring to the disk", &self.path))
+        self.refuse_if_unsynced()?;
+        let synced = self.file.sync_data();
+        self.unsynced = synced.is_err();
+        synced.map_err(JournalError::io("bring to the disk", &self.path))
     }
 }
 
@@ -223,6 +234,21 @@ mod tests {
         assert!(matches!(error, JournalError::Append { kept: 0, records: 2, .. }));
         let text = error.to_string();
         assert!(text.contains("/dev/full") && text.contains("free some space"), "{text}");
+    }
+
+    #[test]
+    fn what_could_not_be_brought_to_the_disk_is_not_acknowledged_by_a_second_try() {
+        // It takes every write, and has no disk behind it.
+        let nowhere = "/dev/null";
+        let mut appender = FileAppender::open(nowhere.into()).unwrap();
+        appender.append(&[record()]).unwrap();
+        let Err(error) = appender.sync() else { return };
+        assert!(matches!(error, JournalError::Io { .. }), "{error}");
+        for again in [appender.sync(), appender.append(&[record()]), appender.sync()] {
+            let error = again.unwrap_err();
+            assert!(matches!(error, JournalError::Unsynced { .. }), "{error}");
+            assert!(error.to_string().contains(nowhere), "{error}");
+        }
     }
 
     #[test]

@@ -33,6 +33,15 @@ pub enum JournalError {
         /// What the system said.
         cause: io::Error,
     },
+    /// An earlier write could not be brought to the disk: nothing more is written on top of it.
+    #[error(
+        "the journal {} could not be brought to the disk before, and what was written last may be lost; nothing more was written: look at the disk, then go on (`rejoin fsck` tells what is there)",
+        path.display()
+    )]
+    Unsynced {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A record that no reader would load again; nothing was written.
     #[error(
         "a record of {bytes} bytes is too long for a journal, which takes {limit} per line; nothing was written: send less at once, or name a file instead of pasting it"

@@ -234,6 +234,13 @@ impl Store for FileStore {
         path.parent().map_or(Ok(()), private::sync_dir)
     }
 
+    fn file(&self, id: ConversationId, project: Option<&str>) -> Option<PathBuf> {
+        match project {
+            Some(project) => Some(self.directory(project).join(file_name(id))),
+            None => self.path(id).ok(),
+        }
+    }
+
     fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
         let path = self.path(id).ok()?;
         let kept_under = path.parent()?.file_name()?.to_str()?;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{Checksum, Store};
 
 /// Raised whenever the file, or what is folded from a journal, changes.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 /// What a fold begins with. A reader believes only what the same version folded: another one may
 /// pass over records and fields that this one knows.
@@ -161,7 +161,7 @@ mod tests {
         let bytes = fold.write(id).unwrap();
         assert!(Fold::read(ConversationId::new(Uuid::from_u128(8)), &bytes).is_none());
         let whole = beginning(id).len();
-        for other in ["rejoin-fold 2 0.1.0", "rejoin-fold 3 0.0.9", "rejoin-fold 4 99.0.0"] {
+        for other in ["rejoin-fold 2 0.1.0", "rejoin-fold 4 0.0.9", "rejoin-fold 5 99.0.0"] {
             let mut foreign = format!("{other} {id}\n").into_bytes();
             foreign.extend_from_slice(&bytes[whole..bytes.len() - 8]);
             foreign.extend_from_slice(&Checksum::of(&foreign).to_le_bytes());

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use rejoin_core::{Content, ConversationId, Kind, Message, MessageId, Part, System, Turn};
+use rejoin_core::{CallNote, Content, ConversationId, Kind, Message, MessageId, Part, System, Turn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -51,6 +51,10 @@ struct Spoken<'a> {
     message: Option<&'a RawValue>,
     #[serde(default)]
     replaces: Option<usize>,
+    #[serde(borrow, default)]
+    tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_calls_metadata: Option<&'a RawValue>,
     #[serde(default)]
     subtype: Option<String>,
     #[serde(borrow, default)]
@@ -95,6 +99,11 @@ impl Merging {
         }
         if message.model.is_none() {
             message.model = spoken.model;
+        }
+        let tokens = spoken.tokens.and_then(|tokens| serde_json::from_str(tokens.get()).ok());
+        message.tokens = tokens.or(message.tokens);
+        if let Some(notes) = spoken.tool_calls_metadata {
+            message.tool_calls.extend(CallNote::read_all(notes.get()));
         }
         let Some(body) = spoken.message else {
             return Ok(());

@@ -1,5 +1,6 @@
 use std::io::Read;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
@@ -73,6 +74,11 @@ pub trait Store: Send + Sync {
     /// Deletes a conversation, for good.
     fn remove(&self, id: ConversationId) -> Result<(), JournalError>;
 
+    /// The file a conversation, of a project if that is known, is kept in, where it is one.
+    fn file(&self, _id: ConversationId, _project: Option<&str>) -> Option<PathBuf> {
+        None
+    }
+
     /// The project a conversation is kept under, if `dir` lies in it: for one that lost its first
     /// record.
     fn project_around(&self, _id: ConversationId, _dir: &str) -> Option<String> {
@@ -125,7 +131,8 @@ pub trait Append: Send {
     /// Ends an unfinished last line, if there is one; says whether there was.
     fn seal(&mut self) -> Result<bool, JournalError>;
 
-    /// Waits until all that was appended is on the disk.
+    /// Waits until all that was appended is on the disk. After a failure nothing more can be appended
+    /// or synced through this end: see [`JournalError::Unsynced`].
     fn sync(&mut self) -> Result<(), JournalError>;
 }
 

@@ -1,8 +1,9 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, Attachment, Content, Decision, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin,
-    PinState, Reason, Receipt, Record, Scope, SessionId, Stream, System, Usage, Witness,
+    Agent, Attachment, CallNote, CallStatus, Content, Decision, Event, FailureClass, Intent, Kind, Mark,
+    Native, Outcome, Part, Permissions, Pin, PinState, Reason, Receipt, Record, Repeated, Scope, SessionId,
+    Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -49,16 +50,19 @@ fn example() -> Vec<Record> {
         Record { replaces: Some(12), ..answer(vec![Part::text("I look.")]) },
         answer(vec![Part::call("toolu_01", "Bash", json!({"command": "ls"}))]),
         Record {
-            tool_calls_metadata: vec![json!({"type": "tool_use", "parent": "toolu_01", "name": "Read"})],
+            tool_calls_metadata: vec![serde_json::to_value(inside()).unwrap()],
             message: None,
             ..answer(Vec::new())
         },
-        said(
-            6,
-            Some(5),
-            Kind::ToolResult,
-            Content::user(vec![Part::response("toolu_01", "Bash", "a.rs\nb.rs\n", false)]),
-        ),
+        Record {
+            tool_calls_metadata: vec![serde_json::to_value(call().ended(CallStatus::Success, 31)).unwrap()],
+            ..said(
+                6,
+                Some(5),
+                Kind::ToolResult,
+                Content::user(vec![Part::response("toolu_01", "Bash", "a.rs\nb.rs\n", false)]),
+            )
+        },
         Record {
             tokens: Some(usage),
             native: native("msg_02"),
@@ -94,6 +98,21 @@ fn example() -> Vec<Record> {
         tell(17, None, System::Moved { project: "/home/ann/new".into(), dir: "/home/ann/new".into() }),
         tell(18, None, System::Forked { conversation: conversation(1), turn: message(1) }),
     ]
+}
+
+fn call() -> CallNote {
+    CallNote::begun("toolu_01", "Bash", &json!({"command": "ls"}), "2026-11-15T20:00:05Z".into())
+}
+
+/// What a subagent did.
+fn inside() -> Event {
+    Event::ToolUse {
+        message: message(5),
+        id: "toolu_02".into(),
+        name: "Read".into(),
+        input: json!({"file_path": "a.rs"}),
+        parent: Some("toolu_01".into()),
+    }
 }
 
 fn intent(plan: Decision) -> Intent {
@@ -231,4 +250,89 @@ fn the_example_is_a_conversation() {
     assert_eq!(texts, ["Which Rust files are here?", "Let me see: I look.", "", "a.rs and b.rs."]);
     assert_eq!(loaded.conversation.pins.len(), 1);
     assert!(disk.store.list(Some(PROJECT)).unwrap()[0].info.is_some());
+}
+
+/// Every field a pin, an intent or a receipt may have, besides those of the example.
+fn with_everything() -> Vec<serde_json::Value> {
+    let mut pin = pin(true);
+    (pin.lossy, pin.total) = (true, Some(Usage { input: 1, cached: 2, output: 3 }));
+    pin.failing = Some(Repeated { class: FailureClass::NoResult, times: 1 });
+    pin.state = PinState::Retired { why: "it overflowed".into() };
+    let mut intent = intent(Decision::Resume { session: SESSION.into(), catch_up: 1 });
+    (intent.model, intent.session_dir) = (Some("opus".into()), Some("/s".into()));
+    let outcome = Outcome::Failed { class: FailureClass::NoResult, message: "it stopped".into() };
+    let plan = Decision::Fresh { why: Reason::FirstTurn, replayed: 0 };
+    let receipt = Receipt {
+        asked: Some(SESSION.into()),
+        lossy: true,
+        outcome,
+        warnings: vec!["one".into()],
+        ..receipt(plan, Usage { input: 1, cached: 2, output: 3 })
+    };
+    let values = [serde_json::to_value(pin), serde_json::to_value(intent), serde_json::to_value(receipt)];
+    values.map(Result::unwrap).to_vec()
+}
+
+#[test]
+fn every_field_of_what_rejoin_notes_is_named() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let mut payloads: Vec<_> = example().into_iter().filter_map(|record| record.system_payload).collect();
+    payloads.extend(with_everything());
+    for field in payloads.iter().flat_map(|payload| payload.as_object().unwrap().keys()) {
+        let named = [format!("`{field}`"), format!("\"{field}\":")];
+        assert!(named.iter().any(|name| document.contains(name)), "{field} is not told");
+    }
+    for part in ["id", "name", "status", "timestamp", "milliseconds", "description"] {
+        assert!(
+            serde_json::to_value(call().ended(CallStatus::Error, 1)).unwrap().get(part).is_some(),
+            "{part}"
+        );
+        assert!(document.contains(part), "{part}");
+    }
+    for status in [CallStatus::Success, CallStatus::Error, CallStatus::Cancelled] {
+        let name = serde_json::to_string(&status).unwrap();
+        assert!(document.contains(&format!("`{}`", name.trim_matches('"'))), "{name} is not told");
+    }
+}
+
+#[test]
+fn the_commands_of_the_document_work() {
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    let disk = Disk::new();
+    std::fs::write(disk.path(), "").unwrap();
+    disk.append(&example());
+    let commands = document.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let commands: Vec<&str> =
+        commands.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    assert_eq!(commands.len(), 6);
+    let has_jq = std::process::Command::new("jq").arg("--version").output().is_ok();
+    if !has_jq {
+        eprintln!("skipped: there is no jq");
+        return;
+    }
+    for command in commands {
+        let output = std::process::Command::new("sh")
+            .args(["-c", command])
+            .env("J", disk.path())
+            .env("REJOIN_HOME", disk.home.root())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !said.trim().is_empty(), "{command}: {output:?}");
+    }
+}
+
+#[test]
+fn the_example_tells_of_its_tool_calls_and_tokens() {
+    let disk = Disk::new();
+    std::fs::write(disk.path(), "").unwrap();
+    disk.append(&example());
+    let loaded = load(&disk.store, disk.id).unwrap();
+    let turn = loaded.conversation.tree.turn(message(1)).unwrap();
+    assert_eq!((turn.calls.all, turn.calls.errors), (1, 0), "that of the subagent does not count");
+    let merged = messages(&disk.store, disk.id, turn, usize::MAX).unwrap().messages;
+    assert_eq!(merged[3].tokens, Some(Usage { input: 1200, cached: 9000, output: 85 }));
+    let calls = rejoin_core::tool_calls(&merged, false);
+    assert_eq!(calls[0].call, call().ended(CallStatus::Success, 31));
+    assert_eq!(calls[0].inside[0].line(), "Read a.rs");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod adopt;
+mod campaign;
 mod child;
 mod concurrent;
 mod conformance;

@@ -1,6 +1,6 @@
 //! Many records, one message.
 
-use rejoin_core::{Content, Kind, Part, Record, System};
+use rejoin_core::{Content, Kind, Part, Record, System, Usage};
 use rejoin_journal::{Merged, load, messages};
 use serde_json::json;
 
@@ -33,6 +33,32 @@ fn records_of_one_id_become_one_message() {
     assert_eq!(messages[1].timestamp, "12:00:03", "the last time");
     assert_eq!(messages[2].kind, Kind::ToolResult);
     assert_eq!((left_out, problems.count), (0, 0));
+}
+
+#[test]
+fn the_last_tokens_count_and_notes_of_tool_calls_are_concatenated() {
+    let disk = Disk::new();
+    let id = disk.id;
+    let usage = |output| Usage { output, ..Usage::default() };
+    let counted = |output| Record { tokens: Some(usage(output)), ..record(id, 2, Some(1), Kind::Assistant) };
+    let noted = |note| Record { tool_calls_metadata: vec![note], ..record(id, 2, Some(1), Kind::Assistant) };
+    disk.append(&[
+        user(id, 1, None, "q"),
+        counted(5),
+        noted(json!({"id": "a", "name": "ls", "status": "error"})),
+        counted(9),
+        noted(json!({"id": "b", "name": "ls", "status": "cancelled"})),
+        noted(json!("not a note")),
+    ]);
+    let merged = merged(&disk, 1, usize::MAX);
+    let answer = &merged.messages[1];
+    assert_eq!((answer.tokens, merged.problems.count), (Some(usage(9)), 0));
+    let ids: Vec<&str> = answer.tool_calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b"]);
+    let loaded = load(&disk.store, id).unwrap();
+    let turn = &loaded.conversation.tree.turns()[0];
+    assert_eq!(turn.usage(), Some(usage(9)), "a turn that was cut has no receipt to tell");
+    assert_eq!((turn.calls.all, turn.calls.errors, turn.calls.cancelled), (2, 1, 1));
 }
 
 #[test]
