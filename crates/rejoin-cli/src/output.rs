@@ -2,6 +2,7 @@
 
 use rejoin::{
     ConversationId, Decision, Event, MessageId, Outcome, Reason, Receipt, Rejoin, Stream, TurnOutcome,
+    call_words,
 };
 use serde_json::json;
 
@@ -270,16 +271,6 @@ pub(crate) fn headline(
                 style::plural(*replayed, "turn")
             )
         }
-    }
-}
-
-/// What a tool is called with, in a few words: what it is about, where that can be told.
-pub(crate) fn call_words(input: &serde_json::Value) -> String {
-    let about = ["command", "file_path", "path", "pattern", "query", "url"];
-    match about.iter().find_map(|field| input.get(field)?.as_str()) {
-        Some(words) => words.to_owned(),
-        None if input.is_null() => String::new(),
-        None => input.to_string(),
     }
 }
 

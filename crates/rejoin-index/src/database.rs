@@ -1,27 +1,29 @@
 //! The SQLite file: opened, made, thrown away. Nothing in it is worth keeping.
 
-use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{Standing, private};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rejoin_journal::{Checksum, Standing, private};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Statement, params};
 use uuid::Uuid;
 
+use crate::contents::{Contents, put_contents};
 use crate::facts::{Facts, Fingerprint, Summary, TurnFacts};
 use crate::failure::Failure;
 use crate::numbers::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 
 const NAME: &str = "index.sqlite";
 
 /// How long to wait for another process. A command does not hang because of a cache.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Every row carries a checksum: SQLite notices damage to its own structures, not to what is stored in
+/// them. Rows that vanish are noticed by those that name them.
 const TABLES: &str = "
     CREATE TABLE journal (
         key INTEGER PRIMARY KEY,
@@ -29,37 +31,43 @@ const TABLES: &str = "
         file INTEGER NOT NULL,      -- which file, how long and how old it was when it was read
         bytes INTEGER NOT NULL,
         modified INTEGER NOT NULL,
-        worded INTEGER NOT NULL,    -- whether all its words are in the full text
+        worded INTEGER NOT NULL,    -- whether all its words are in the full text: 0, or from its sum
         used INTEGER,               -- when, in milliseconds since 1970
         project TEXT,
-        name TEXT
+        name TEXT,
+        sum INTEGER NOT NULL
     );
     CREATE TABLE facts (            -- apart from it, so that all journals are looked over quickly
         journal INTEGER PRIMARY KEY,
         summary TEXT NOT NULL,
+        summary_sum INTEGER NOT NULL,
         turns TEXT NOT NULL,
         places BLOB NOT NULL,       -- per turn, where its records stand
         last_place INTEGER,         -- the last of these records, to tell growth from replacement
         last_hash INTEGER,
-        worded BLOB NOT NULL        -- per turn, how many of its records are in the full text
+        sum INTEGER NOT NULL,       -- of all before it
+        worded BLOB NOT NULL,       -- per turn, how many of its records are in the full text
+        worded_sum INTEGER NOT NULL
     );
     CREATE TABLE document (
         key INTEGER PRIMARY KEY,    -- newer text has higher numbers
-        journal INTEGER NOT NULL,
+        journal INTEGER NOT NULL,   -- 0: it no longer holds
         first INTEGER NOT NULL,     -- the turns whose words it holds
         last INTEGER NOT NULL,
-        part INTEGER NOT NULL       -- it holds only a part of one turn
+        sum INTEGER NOT NULL
     );
     CREATE INDEX document_of ON document (journal);
-    CREATE INDEX document_part ON document (key) WHERE part;
-    CREATE TABLE segment (          -- sorted words and the documents they stand in
+    CREATE TABLE contents (         -- one row: which segments there are, and which turns have several documents
         key INTEGER PRIMARY KEY,
-        bytes INTEGER NOT NULL
+        contents TEXT NOT NULL,
+        sum INTEGER NOT NULL
     );
-    CREATE TABLE block (
+    CREATE TABLE block (            -- sorted words and the documents they stand in
         segment INTEGER NOT NULL,
         first BLOB NOT NULL,        -- the first word of it
-        data BLOB NOT NULL
+        next BLOB,                  -- the first word of the next block
+        data BLOB NOT NULL,
+        sum INTEGER NOT NULL
     );
     CREATE INDEX block_at ON block (segment, first);
 ";
@@ -130,9 +138,9 @@ impl Database {
 
     /// What is known of all journals.
     pub(crate) fn known(&self) -> Result<Vec<Known>, Failure> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT key, id, file, bytes, modified, worded, used, project, name FROM journal")?;
+        let mut statement = self.connection.prepare(
+            "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal",
+        )?;
         let rows = statement.query_map([], known)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -146,7 +154,7 @@ impl Database {
     /// What is known of some journals.
     pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<Known>, Failure> {
         let mut statement = self.connection.prepare(
-            "SELECT key, id, file, bytes, modified, worded, used, project, name FROM journal WHERE id = ?",
+            "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal WHERE id = ?",
         )?;
         let mut found = Vec::new();
         for standing in standings {
@@ -157,10 +165,14 @@ impl Database {
 
     /// The summaries of some journals, by their keys.
     pub(crate) fn summaries(&self, keys: &[i64]) -> Result<Vec<Summary>, Failure> {
-        let mut statement = self.connection.prepare("SELECT summary FROM facts WHERE journal = ?")?;
+        let mut statement = self
+            .connection
+            .prepare(&format!("SELECT summary, summary_sum, {ITS_JOURNAL} FROM facts WHERE journal = ?"))?;
         let mut found = Vec::new();
         for key in keys {
-            let json: String = statement.query_row([key], |row| row.get(0))?;
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let (json, sum, journal): (String, i64, i64) = statement.query_row([key], read)?;
+            expect(sum, sum_of(journal).bytes(json.as_bytes()))?;
             found.push(serde_json::from_str(&json)?);
         }
         Ok(found)
@@ -168,45 +180,47 @@ impl Database {
 
     /// The facts of a journal.
     pub(crate) fn facts(&self, key: i64) -> Result<Facts, Failure> {
-        let (summary, turns, places, last): (String, String, Vec<u8>, _) = self.connection.query_row(
-            "SELECT summary, turns, places, last_place, last_hash FROM facts WHERE journal = ?",
-            [key],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, fingerprint(row, 3)?)),
-        )?;
+        let query = format!(
+            "SELECT summary, turns, places, last_place, last_hash, sum, {ITS_JOURNAL} FROM facts WHERE journal = ?"
+        );
+        let (summary, turns, places): (String, String, Vec<u8>);
+        let (last, sum, journal): (Option<Fingerprint>, i64, i64);
+        (summary, turns, places, last, sum, journal) = self.connection.query_row(&query, [key], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, fingerprint(row, 3)?, row.get(5)?, row.get(6)?))
+        })?;
+        expect(sum, sum_of_facts(journal, &summary, &turns, &places, last))?;
         let turns: Vec<TurnFacts> = serde_json::from_str(&turns)?;
         Ok(Facts { summary: serde_json::from_str(&summary)?, turns, places: unpack(&places)?, last })
     }
 
     /// The last record of a journal that is known.
     pub(crate) fn last(&self, key: i64) -> Result<Option<Fingerprint>, Failure> {
-        let query = "SELECT last_place, last_hash FROM facts WHERE journal = ?";
-        Ok(self.connection.query_row(query, [key], |row| fingerprint(row, 0))?)
+        Ok(self.facts(key)?.last)
     }
 
     /// How many records of each turn of a journal are in the full text.
     pub(crate) fn worded(&self, key: i64) -> Result<Vec<u64>, Failure> {
-        let packed: Vec<u8> =
-            self.connection
-                .query_row("SELECT worded FROM facts WHERE journal = ?", [key], |row| row.get(0))?;
+        let query = "SELECT worded, worded_sum FROM facts WHERE journal = ?";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (packed, sum): (Vec<u8>, i64) = self.connection.query_row(query, [key], read)?;
+        expect(sum, sum_of(key).bytes(&packed))?;
         Ok(unpack(&packed)?.into_iter().next().unwrap_or_default())
     }
 
     /// The documents of a journal.
     pub(crate) fn documents(&self, key: i64) -> Result<Vec<Document>, Failure> {
-        let mut statement =
-            self.connection.prepare("SELECT key, journal, first, last FROM document WHERE journal = ?")?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT key, journal, first, last, sum FROM document WHERE journal = ?")?;
         let rows = statement.query_map([key], Document::read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Documents that hold only a part of a turn, each with the first one of that turn.
-    pub(crate) fn divided(&self) -> Result<HashMap<u64, u64>, Failure> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT key, min(key) OVER (PARTITION BY journal, first) FROM document WHERE part")?;
-        let key = |row: &Row<'_>, at| row.get(at).map(i64::cast_unsigned);
-        let rows = statement.query_map([], |row| Ok((key(row, 0)?, key(row, 1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+    /// Gives the document of a key, by [`Document::read`]. Words stand only in those that are there, if no
+    /// longer in use.
+    pub(crate) fn document_by_key(&self) -> Result<Statement<'_>, Failure> {
+        let query = "SELECT key, journal, first, last, sum FROM document WHERE key = ?";
+        Ok(self.connection.prepare(query)?)
     }
 
     /// Stores the facts of a journal and returns its key. Its words are then to be looked at.
@@ -218,31 +232,40 @@ impl Database {
     ) -> Result<i64, Failure> {
         let worded = key.map_or(Ok(Vec::new()), |key| self.worded(key))?;
         let key = key.map_or_else(|| self.next_key("journal"), Ok)?;
+        let Summary { used, project, name, .. } = &facts.summary;
+        let modified = nanoseconds(standing.modified);
+        let sum = sum_of_journal(key, standing, modified, *used, project.as_deref(), name.as_deref());
         self.connection.execute(
-            "REPLACE INTO journal (key, id, file, bytes, modified, worded, used, project, name)
-             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?)",
+            "REPLACE INTO journal (key, id, file, bytes, modified, worded, used, project, name, sum)
+             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
             params![
                 key,
                 id_bytes(standing.id),
                 standing.file.cast_signed(),
                 standing.bytes.cast_signed(),
-                nanoseconds(standing.modified),
-                facts.summary.used,
-                facts.summary.project,
-                facts.summary.name
+                modified,
+                used,
+                project,
+                name,
+                stored(sum)
             ],
         )?;
+        let (summary, turns) = (serde_json::to_string(&facts.summary)?, serde_json::to_string(&facts.turns)?);
+        let (places, worded, journal) = (pack(&facts.places), pack(&[worded]), stored(sum));
         self.connection.execute(
-            "REPLACE INTO facts (journal, summary, turns, places, last_place, last_hash, worded)
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "REPLACE INTO facts (journal, summary, summary_sum, turns, places, last_place, last_hash, sum, worded, worded_sum)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 key,
-                serde_json::to_string(&facts.summary)?,
-                serde_json::to_string(&facts.turns)?,
-                pack(&facts.places),
+                summary,
+                stored(sum_of(journal).bytes(summary.as_bytes())),
+                turns,
+                places,
                 facts.last.map(|last| last.place.cast_signed()),
                 facts.last.map(|last| last.hash.cast_signed()),
-                pack(&[worded])
+                stored(sum_of_facts(journal, &summary, &turns, &places, facts.last)),
+                worded,
+                stored(sum_of(key).bytes(&worded))
             ],
         )?;
         Ok(key)
@@ -255,9 +278,16 @@ impl Database {
 
     /// Notes that the words of a journal are all there.
     pub(crate) fn put_worded(&self, key: i64, worded: Vec<u64>) -> Result<(), Failure> {
-        self.connection.execute("UPDATE journal SET worded = 1 WHERE key = ?", [key])?;
-        self.connection
-            .execute("UPDATE facts SET worded = ? WHERE journal = ?", params![pack(&[worded]), key])?;
+        let sum: i64 =
+            self.connection.query_row("SELECT sum FROM journal WHERE key = ?", [key], |row| row.get(0))?;
+        let all_worded = params![worded_mark(sum), key];
+        self.connection.execute("UPDATE journal SET worded = ? WHERE key = ?", all_worded)?;
+        let packed = pack(&[worded]);
+        let sum = stored(sum_of(key).bytes(&packed));
+        self.connection.execute(
+            "UPDATE facts SET worded = ?, worded_sum = ? WHERE journal = ?",
+            params![packed, sum, key],
+        )?;
         Ok(())
     }
 
@@ -268,23 +298,41 @@ impl Database {
         turns: (usize, usize),
         part: bool,
     ) -> Result<i64, Failure> {
-        let key = self.next_key("document")?;
-        self.connection.execute(
-            "INSERT INTO document (key, journal, first, last, part) VALUES (?, ?, ?, ?, ?)",
-            params![key, journal, turns.0.cast_signed(), turns.1.cast_signed(), part],
-        )?;
-        Ok(key)
+        let document = Document { key: self.next_key("document")?, journal, first: turns.0, last: turns.1 };
+        self.write_document(&document)?;
+        if part {
+            let mut contents = self.contents()?;
+            contents.divide(&document);
+            self.put_contents(&contents)?;
+        }
+        Ok(document.key)
     }
 
-    /// Removes a document. Its words go when segments are merged.
+    fn write_document(&self, document: &Document) -> Result<(), Failure> {
+        let Document { key, journal, first, last } = document;
+        self.connection.execute(
+            "REPLACE INTO document (key, journal, first, last, sum) VALUES (?, ?, ?, ?, ?)",
+            params![key, journal, first.cast_signed(), last.cast_signed(), stored(document.sum())],
+        )?;
+        Ok(())
+    }
+
+    /// Puts a document out of use. Its words go when segments are merged; its row stays, so that it can
+    /// be told from one that was lost.
     pub(crate) fn remove_document(&self, key: i64) -> Result<(), Failure> {
-        self.connection.execute("DELETE FROM document WHERE key = ?", [key])?;
+        self.write_document(&Document { key, journal: NO_JOURNAL, first: 0, last: 0 })?;
+        let mut contents = self.contents()?;
+        if contents.unite(key) {
+            self.put_contents(&contents)?;
+        }
         Ok(())
     }
 
     /// Removes all that is known of a journal.
     pub(crate) fn forget(&self, key: i64) -> Result<(), Failure> {
-        self.connection.execute("DELETE FROM document WHERE journal = ?", [key])?;
+        for document in self.documents(key)? {
+            self.remove_document(document.key)?;
+        }
         self.connection.execute("DELETE FROM facts WHERE journal = ?", [key])?;
         self.connection.execute("DELETE FROM journal WHERE key = ?", [key])?;
         Ok(())
@@ -318,7 +366,78 @@ impl Database {
 impl Document {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let turn = |at| row.get(at).map(|turn: i64| turn as usize);
-        Ok(Document { key: row.get(0)?, journal: row.get(1)?, first: turn(2)?, last: turn(3)? })
+        let document = Document { key: row.get(0)?, journal: row.get(1)?, first: turn(2)?, last: turn(3)? };
+        check(row.get(4)?, document.sum())?;
+        Ok(document)
+    }
+
+    fn sum(&self) -> Checksum {
+        sum_of(self.key)
+            .number(self.journal.cast_unsigned())
+            .number(self.first as u64)
+            .number(self.last as u64)
+    }
+}
+
+/// The journal of documents that are out of use.
+pub(crate) const NO_JOURNAL: i64 = 0;
+
+/// The sum of facts begins with that of the row they belong to: those of another time are no good.
+const ITS_JOURNAL: &str = "(SELECT journal.sum FROM journal WHERE journal.key = facts.journal)";
+
+/// The sum of a row begins with its key: a row in the place of another is no better than a damaged one.
+pub(crate) fn sum_of(key: i64) -> Checksum {
+    Checksum::default().number(key.cast_unsigned())
+}
+
+/// As SQLite keeps it.
+pub(crate) fn stored(sum: Checksum) -> i64 {
+    sum.sum().cast_signed()
+}
+
+/// What is stored is not what was written.
+pub(crate) fn expect(found: i64, sum: Checksum) -> Result<(), Failure> {
+    if found == stored(sum) { Ok(()) } else { Err(Failure::Ruined) }
+}
+
+/// The same for those who read rows.
+fn check(found: i64, sum: Checksum) -> rusqlite::Result<()> {
+    if found == stored(sum) { Ok(()) } else { Err(rusqlite::Error::InvalidQuery) }
+}
+
+/// How it is noted in a row with this sum that all words are there.
+fn worded_mark(sum: i64) -> i64 {
+    stored(Checksum::default().number(sum.cast_unsigned()))
+}
+
+fn sum_of_journal(
+    key: i64,
+    standing: &Standing,
+    modified: i64,
+    used: Option<i64>,
+    project: Option<&str>,
+    name: Option<&str>,
+) -> Checksum {
+    let text = |sum: Checksum, text: Option<&str>| {
+        sum.number(u64::from(text.is_some())).bytes(text.unwrap_or_default().as_bytes())
+    };
+    let sum = sum_of(key).bytes(&id_bytes(standing.id)).number(standing.file).number(standing.bytes);
+    let sum = sum.number(modified.cast_unsigned());
+    let sum = sum.number(u64::from(used.is_some())).number(used.unwrap_or_default().cast_unsigned());
+    text(text(sum, project), name)
+}
+
+fn sum_of_facts(
+    journal: i64,
+    summary: &str,
+    turns: &str,
+    places: &[u8],
+    last: Option<Fingerprint>,
+) -> Checksum {
+    let sum = sum_of(journal).bytes(summary.as_bytes()).bytes(turns.as_bytes()).bytes(places);
+    match last {
+        Some(last) => sum.number(last.place).number(last.hash),
+        None => sum,
     }
 }
 
@@ -338,7 +457,9 @@ fn make(connection: &Connection) -> Result<(), Failure> {
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     if user_version(connection)? == 0 {
-        connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {SCHEMA};"))?;
+        connection.execute_batch(TABLES)?;
+        put_contents(connection, &Contents::default())?;
+        connection.execute_batch(&format!("PRAGMA user_version = {SCHEMA};"))?;
     }
     Ok(connection.execute_batch("COMMIT")?)
 }
@@ -346,20 +467,22 @@ fn make(connection: &Connection) -> Result<(), Failure> {
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     let id: [u8; 16] = row.get(1)?;
     let number = |at| row.get(at).map(|number: i64| number.cast_unsigned());
+    let modified: i64 = row.get(4)?;
     let standing = Standing {
         id: ConversationId::new(Uuid::from_bytes(id)),
         file: number(2)?,
         bytes: number(3)?,
-        modified: UNIX_EPOCH + Duration::from_nanos(number(4)?),
+        modified: UNIX_EPOCH + Duration::from_nanos(modified.cast_unsigned()),
     };
-    Ok(Known {
-        key: row.get(0)?,
-        standing,
-        worded: row.get(5)?,
-        used: row.get(6)?,
-        project: row.get(7)?,
-        name: row.get(8)?,
-    })
+    let (key, used): (i64, Option<i64>) = (row.get(0)?, row.get(6)?);
+    let (project, name): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
+    let sum: i64 = row.get(9)?;
+    check(sum, sum_of_journal(key, &standing, modified, used, project.as_deref(), name.as_deref()))?;
+    let worded: i64 = row.get(5)?;
+    if worded != 0 && worded != worded_mark(sum) {
+        return Err(rusqlite::Error::InvalidQuery);
+    }
+    Ok(Known { key, standing, worded: worded != 0, used, project, name })
 }
 
 fn id_bytes(id: ConversationId) -> [u8; 16] {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rejoin_core::{
-    Agent, Conversation, ConversationId, Decision, Message, MessageId, Scope, Turn, TurnId, TurnState, Usage,
+    Agent, Calls, Conversation, ConversationId, Decision, Message, MessageId, Scope, Turn, TurnId, TurnState,
+    Usage,
 };
-use rejoin_journal::{JournalError, Store, load, messages};
+use rejoin_journal::{Checksum, JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
 
 use crate::last_use::last_use;
@@ -49,8 +50,12 @@ pub struct Summary {
     pub used: Option<i64>,
     /// The agents that took turns, in the order they came.
     pub agents: Vec<Agent>,
+    /// When its first turn began, in milliseconds since 1970.
+    pub started: Option<i64>,
     /// How many turns there are, on all branches.
     pub turns: usize,
+    /// How many messages there are in them: of the user, of agents, of tools.
+    pub messages: usize,
     /// Tokens of all turns.
     pub usage: Usage,
     /// Cost of all turns in US dollars, where agents tell.
@@ -84,6 +89,9 @@ pub struct TurnFacts {
     /// In US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// Calls of tools that ended in it.
+    #[serde(default)]
+    pub calls: Calls,
     /// Bytes sent to the agent.
     pub sent: usize,
     /// Bytes of the turns before it that its agent should know: what a replay has to tell.
@@ -137,7 +145,7 @@ pub(crate) struct Fingerprint {
 
 impl Fingerprint {
     fn of(place: u64, json: &str) -> Self {
-        Fingerprint { place, hash: fnv1a(json.as_bytes()) }
+        Fingerprint { place, hash: Checksum::of(json.as_bytes()) }
     }
 
     /// Whether the record still stands there.
@@ -148,13 +156,6 @@ impl Fingerprint {
         });
         fetched.is_ok() && holds
     }
-}
-
-/// Stable, unlike the standard library's hasher: it is stored.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 impl Facts {
@@ -183,6 +184,8 @@ impl Facts {
             end: facts.id,
             started: String::new(),
             bytes: 0,
+            tokens: None,
+            calls: Calls::default(),
             records: places.clone(),
         })
     }
@@ -259,7 +262,9 @@ fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> 
         tags: conversation.tags.clone(),
         used,
         agents,
+        started: turns.first().and_then(started),
         turns: turns.len(),
+        messages: conversation.tree.messages().len(),
         usage: conversation.usage(),
         cost: (!costs.is_empty()).then(|| costs.iter().sum()),
         state: match conversation.tree.head().map(Turn::state) {
@@ -268,6 +273,10 @@ fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> 
             Some(TurnState::Completed) | None => State::Idle,
         },
     }
+}
+
+fn started(turn: &Turn) -> Option<i64> {
+    turn.started.parse().ok().map(jiff::Timestamp::as_millisecond)
 }
 
 fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
@@ -279,7 +288,7 @@ fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
         TurnFacts {
             id: turn.id,
             agent: turn.agent.clone(),
-            started: turn.started.parse().ok().map(jiff::Timestamp::as_millisecond),
+            started: started(turn),
             state: match turn.state() {
                 TurnState::Completed => Ended::Completed,
                 TurnState::Failed => Ended::Failed,
@@ -290,7 +299,8 @@ fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
                 Decision::Fresh { why, .. } => Planned::Fresh(why.name().to_owned()),
             }),
             model: receipt.and_then(|receipt| receipt.model.clone()),
-            usage: receipt.and_then(|receipt| receipt.usage).unwrap_or_default(),
+            usage: turn.usage().unwrap_or_default(),
+            calls: turn.calls,
             cost: receipt.and_then(|receipt| receipt.cost),
             sent: receipt.map_or(0, |receipt| receipt.bytes),
             history,
@@ -312,8 +322,8 @@ impl Histories {
             None => BTreeMap::new(),
             Some(parent) => match self.0.get(&parent.id) {
                 Some(sums) => sums.clone(),
-                // It stands behind its child: the path is walked.
-                None => sums_of(&conversation.tree.path(Some(parent.id)).0),
+                // It stands behind its child: the path is walked, once.
+                None => self.walk(conversation, parent),
             },
         };
         let its = |agent: &Option<Agent>| agent.is_none() || *agent == turn.agent;
@@ -323,12 +333,18 @@ impl Histories {
         self.0.insert(turn.id, sums);
         history
     }
-}
 
-fn sums_of(path: &[&Turn]) -> BTreeMap<Option<Agent>, usize> {
-    let mut sums = BTreeMap::new();
-    for turn in path {
-        *sums.entry(turn.agent.clone()).or_default() += turn.bytes;
+    /// The sums up to a turn, and on the way those of all before it.
+    fn walk(&mut self, conversation: &Conversation, to: &Turn) -> BTreeMap<Option<Agent>, usize> {
+        let mut sums = BTreeMap::new();
+        for turn in conversation.tree.path(Some(to.id)).0 {
+            if let Some(known) = self.0.get(&turn.id) {
+                sums.clone_from(known);
+            } else {
+                *sums.entry(turn.agent.clone()).or_default() += turn.bytes;
+                self.0.insert(turn.id, sums.clone());
+            }
+        }
+        sums
     }
-    sums
 }

@@ -11,6 +11,7 @@
 mod bag;
 mod batch;
 mod block;
+mod contents;
 mod database;
 mod facts;
 mod failure;

@@ -8,7 +8,6 @@ use std::time::UNIX_EPOCH;
 
 use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
 use rejoin_journal::{JournalError, Standing, Store};
-use rusqlite::OptionalExtension;
 
 use crate::block::Places;
 use crate::database::{Database, Document};
@@ -158,15 +157,12 @@ impl<'a> Hunt<'a> {
         }
         let mut cached = HashMap::new();
         let candidates = candidates(database, self.search.query)?;
-        let mut statement =
-            database.connection.prepare("SELECT key, journal, first, last FROM document WHERE key = ?")?;
+        let mut document = database.document_by_key()?;
         for said in [true, false] {
             // Newer documents have higher keys.
             for (key, _) in candidates.iter().rev().filter(|place| place.1 == said) {
-                let document = statement.query_row([key.cast_signed()], Document::read).optional()?;
-                if let Some(document) = document {
-                    self.document(database, &document, &journals, &mut cached)?;
-                }
+                let document = document.query_row([key.cast_signed()], Document::read)?;
+                self.document(database, &document, &journals, &mut cached)?;
                 if if said { self.has_enough_said() } else { self.has_enough() } {
                     return Ok(());
                 }
@@ -278,10 +274,11 @@ impl<'a> Hunt<'a> {
 /// Documents that hold all words, ascending, each with whether it holds them as said. Of a turn so
 /// large that its words stand in several documents, the first stands for all.
 fn candidates(database: &Database, query: &Query) -> Result<Places, Failure> {
-    let divided = database.divided()?;
+    let contents = database.contents()?;
+    let divided = contents.divided();
     let mut common: Option<Places> = None;
     for (word, open) in query.words() {
-        let mut places = database.places(word, open)?;
+        let mut places = database.places(&contents.segments, word, open)?;
         if !divided.is_empty() {
             for (document, _) in &mut places {
                 *document = divided.get(document).copied().unwrap_or(*document);

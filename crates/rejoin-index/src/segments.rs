@@ -5,11 +5,13 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, params};
+use rejoin_journal::Checksum;
+use rusqlite::{Row, Statement, params};
 
 use crate::batch::Batch;
 use crate::block::{Blocks, Places, Words, unpack_places};
-use crate::database::Database;
+use crate::contents::Segment;
+use crate::database::{Database, NO_JOURNAL, expect, stored, sum_of};
 use crate::failure::Failure;
 
 /// So many segments of about the same size are merged to one.
@@ -31,82 +33,82 @@ impl Database {
         &self,
         fill: impl FnOnce(&mut dyn FnMut(&[u8], &[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let segment = self.next_key("segment")?;
-        let mut bytes = 0;
-        let mut insert =
-            self.connection.prepare("INSERT INTO block (segment, first, data) VALUES (?, ?, ?)")?;
+        let mut contents = self.contents()?;
+        let key = contents.segments.iter().map(|segment| segment.key).max().unwrap_or(0) + 1;
+        let mut insert = self
+            .connection
+            .prepare("INSERT INTO block (segment, first, next, data, sum) VALUES (?, ?, ?, ?, ?)")?;
+        let mut write = |block: &Block| {
+            let Block { first, next, data } = block;
+            insert.execute(params![key, first, next, data, stored(block.sum(key))])
+        };
+        let mut segment = Segment { key, bytes: 0, first: Vec::new() };
+        // A block is written when it is known where the next one begins.
+        let mut last: Option<Block> = None;
         fill(&mut |first, data| {
-            bytes += data.len();
-            insert.execute(params![segment, first, data])?;
+            segment.bytes += data.len().cast_signed() as i64;
+            let block = Block { first: first.to_vec(), next: None, data: data.to_vec() };
+            match last.replace(block) {
+                None => segment.first = first.to_vec(),
+                Some(before) => {
+                    write(&Block { next: Some(first.to_vec()), ..before })?;
+                }
+            }
             Ok(())
         })?;
-        self.connection.execute(
-            "INSERT INTO segment (key, bytes) VALUES (?, ?)",
-            params![segment, bytes.cast_signed()],
-        )?;
+        if let Some(last) = last {
+            write(&last)?;
+            contents.segments.push(segment);
+            self.put_contents(&contents)?;
+        }
         Ok(())
     }
 
     /// The documents a word stands in, ascending; or, of an `open` one, all words that begin so.
-    pub(crate) fn places(&self, word: &[u8], open: bool) -> Result<Places, Failure> {
+    pub(crate) fn places(&self, segments: &[Segment], word: &[u8], open: bool) -> Result<Places, Failure> {
         let mut places = Places::new();
-        let mut at = self
-            .connection
-            .prepare("SELECT data FROM block WHERE segment = ? AND first <= ? ORDER BY first DESC LIMIT 1")?;
-        let mut after = self
-            .connection
-            .prepare("SELECT first, data FROM block WHERE segment = ? AND first > ? ORDER BY first")?;
-        for (segment, _) in self.segments()? {
-            let block: Option<Vec<u8>> = at.query_row(params![segment, word], |row| row.get(0)).optional()?;
-            if let Some(block) = block {
-                collect(&block, word, open, &mut places)?;
-            }
-            if !open {
-                continue;
-            }
-            let mut rows = after.query(params![segment, word])?;
-            while let Some(row) = rows.next()? {
-                let first: Vec<u8> = row.get(0)?;
-                if !first.starts_with(word) {
-                    break;
+        let mut blocks = BlockReader::new(self)?;
+        for segment in segments {
+            let mut next = match blocks.around(segment, word)? {
+                None => Some(segment.first.clone()),
+                Some(block) => {
+                    collect(&block.data, word, open, &mut places)?;
+                    block.next
                 }
-                collect(&row.get::<_, Vec<u8>>(1)?, word, open, &mut places)?;
+            };
+            while let Some(first) = next.take().filter(|first| open && first.starts_with(word)) {
+                let block = blocks.at(segment.key, &first)?;
+                collect(&block.data, word, open, &mut places)?;
+                next = block.next;
             }
         }
         unite(&mut places);
         Ok(places)
     }
 
-    /// Keys and sizes of all segments.
-    fn segments(&self) -> Result<Vec<(i64, i64)>, Failure> {
-        let mut statement = self.connection.prepare("SELECT key, bytes FROM segment ORDER BY key")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// Merges small segments where there are many, so that a look-up stays short; documents that no
     /// longer hold are left out.
     pub(crate) fn merge_segments(&self) -> Result<(), Failure> {
         loop {
-            let mut segments = self.segments()?;
-            segments.retain(|(_, bytes)| *bytes < LARGE);
-            let tier = |bytes: i64| bytes.max(1).ilog2() / 3;
-            let crowded = segments.iter().find_map(|(_, bytes)| {
-                let alike = segments.iter().filter(|(_, other)| tier(*other) == tier(*bytes));
-                let keys: Vec<i64> = alike.map(|(key, _)| *key).collect();
-                (keys.len() >= MERGED).then_some(keys)
+            let mut segments = self.contents()?.segments;
+            segments.retain(|segment| segment.bytes < LARGE);
+            let tier = |segment: &Segment| segment.bytes.max(1).ilog2() / 3;
+            let crowded = segments.iter().find_map(|one| {
+                let alike: Vec<Segment> =
+                    segments.iter().filter(|other| tier(other) == tier(one)).cloned().collect();
+                (alike.len() >= MERGED).then_some(alike)
             });
-            let Some(keys) = crowded else { return Ok(()) };
-            self.merge(&keys)?;
+            let Some(crowded) = crowded else { return Ok(()) };
+            self.merge(&crowded)?;
         }
     }
 
-    fn merge(&self, segments: &[i64]) -> Result<(), Failure> {
-        let mut statement = self.connection.prepare("SELECT key FROM document")?;
-        let there = statement.query_map([], |row| row.get(0).map(i64::cast_unsigned))?;
+    fn merge(&self, segments: &[Segment]) -> Result<(), Failure> {
+        let mut statement = self.connection.prepare("SELECT key FROM document WHERE journal <> ?")?;
+        let there = statement.query_map([NO_JOURNAL], |row| row.get(0).map(i64::cast_unsigned))?;
         let there: HashSet<u64> = there.collect::<Result<_, _>>()?;
         let mut runs =
-            segments.iter().map(|segment| Run::new(self, *segment)).collect::<Result<Vec<_>, _>>()?;
+            segments.iter().map(|segment| Run::new(self, segment)).collect::<Result<Vec<_>, _>>()?;
         self.new_segment(|write| {
             let mut blocks = Blocks::new(write);
             while let Some(word) = runs.iter().filter_map(Run::word).min().map(<[u8]>::to_vec) {
@@ -120,11 +122,60 @@ impl Database {
             }
             blocks.close()
         })?;
-        for segment in segments {
-            self.connection.execute("DELETE FROM block WHERE segment = ?", [segment])?;
-            self.connection.execute("DELETE FROM segment WHERE key = ?", [segment])?;
+        let mut contents = self.contents()?;
+        for Segment { key, .. } in segments {
+            self.connection.execute("DELETE FROM block WHERE segment = ?", [key])?;
+            contents.segments.retain(|segment| segment.key != *key);
         }
-        Ok(())
+        self.put_contents(&contents)
+    }
+}
+
+/// Finds blocks. One that is not there although another names it was lost.
+struct BlockReader<'a>(Statement<'a>);
+
+impl<'a> BlockReader<'a> {
+    fn new(database: &'a Database) -> Result<Self, Failure> {
+        let query = "SELECT first, next, data, sum FROM block WHERE segment = ? AND first <= ? ORDER BY first DESC LIMIT 1";
+        Ok(Self(database.connection.prepare(query)?))
+    }
+
+    /// The block of a segment that begins with this word.
+    fn at(&mut self, segment: i64, first: &[u8]) -> Result<Block, Failure> {
+        let (block, sum) = self.0.query_row(params![segment, first], Block::read)?;
+        expect(sum, block.sum(segment))?;
+        if block.first == first { Ok(block) } else { Err(Failure::Ruined) }
+    }
+
+    /// The block of a segment in which a word stands, if it stands in that segment.
+    fn around(&mut self, segment: &Segment, word: &[u8]) -> Result<Option<Block>, Failure> {
+        if word < segment.first.as_slice() {
+            return Ok(None);
+        }
+        let (block, sum) = self.0.query_row(params![segment.key, word], Block::read)?;
+        expect(sum, block.sum(segment.key))?;
+        let within = block.first.as_slice() <= word && block.next.as_deref().is_none_or(|next| next > word);
+        if within { Ok(Some(block)) } else { Err(Failure::Ruined) }
+    }
+}
+
+/// Some words of a segment.
+struct Block {
+    /// The first one.
+    first: Vec<u8>,
+    /// The first one of the next block.
+    next: Option<Vec<u8>>,
+    data: Vec<u8>,
+}
+
+impl Block {
+    fn read(row: &Row<'_>) -> rusqlite::Result<(Self, i64)> {
+        Ok((Block { first: row.get(0)?, next: row.get(1)?, data: row.get(2)? }, row.get(3)?))
+    }
+
+    fn sum(&self, segment: i64) -> Checksum {
+        let sum = sum_of(segment).bytes(&self.first).number(u64::from(self.next.is_some()));
+        sum.bytes(self.next.as_deref().unwrap_or_default()).bytes(&self.data)
     }
 }
 
@@ -137,15 +188,15 @@ pub(crate) fn unite(places: &mut Places) {
 /// The words of a segment, one block in memory.
 struct Run {
     segment: i64,
-    /// The first word of the block.
-    first: Vec<u8>,
-    /// What is left of it, last word first.
+    /// Where the next block begins.
+    next: Option<Vec<u8>>,
+    /// What is left of this one, last word first.
     words: Vec<(Vec<u8>, Places)>,
 }
 
 impl Run {
-    fn new(database: &Database, segment: i64) -> Result<Self, Failure> {
-        let mut run = Run { segment, first: Vec::new(), words: Vec::new() };
+    fn new(database: &Database, segment: &Segment) -> Result<Self, Failure> {
+        let mut run = Run { segment: segment.key, next: Some(segment.first.clone()), words: Vec::new() };
         run.next_block(database)?;
         Ok(run)
     }
@@ -163,17 +214,9 @@ impl Run {
     }
 
     fn next_block(&mut self, database: &Database) -> Result<(), Failure> {
-        // No word is empty, so the first block comes after an empty one.
-        let block: Option<(Vec<u8>, Vec<u8>)> = database
-            .connection
-            .query_row(
-                "SELECT first, data FROM block WHERE segment = ? AND first > ? ORDER BY first LIMIT 1",
-                params![self.segment, self.first],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let Some((first, data)) = block else { return Ok(()) };
-        self.first = first;
+        let Some(first) = self.next.take() else { return Ok(()) };
+        let Block { next, data, .. } = BlockReader::new(database)?.at(self.segment, &first)?;
+        self.next = next;
         let mut words = Words::new(&data);
         while let Some((word, packed)) = words.next()? {
             let (word, mut places) = (word.to_vec(), Places::new());

@@ -1,8 +1,8 @@
 //! Counting turns, tokens, cost, and what resuming saved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rejoin_core::{Agent, Usage};
+use rejoin_core::{Agent, Calls, Usage};
 use rejoin_journal::JournalError;
 use serde::Serialize;
 
@@ -50,6 +50,8 @@ pub struct Bar {
     pub failed: u64,
     /// Those that were stopped, or still run.
     pub cut: u64,
+    /// Calls of tools in them.
+    pub calls: Calls,
     /// Their tokens.
     pub usage: Usage,
     /// Their cost in US dollars, where agents tell.
@@ -90,7 +92,7 @@ impl Index<'_> {
 
 impl Stats {
     fn count(&mut self, summary: &Summary, turns: &[TurnFacts], filter: &StatsFilter<'_>) {
-        let mut groups: Vec<String> = Vec::new();
+        let mut groups: BTreeSet<String> = BTreeSet::new();
         let mut counted = false;
         for turn in turns {
             let recent = filter.since.is_none_or(|since| turn.started.is_some_and(|at| at >= since));
@@ -104,10 +106,7 @@ impl Stats {
                 let group = name_of(by, summary, turn);
                 let bar = self.by.entry(group.clone()).or_default();
                 bar.add(turn, filter);
-                if !groups.contains(&group) {
-                    bar.conversations += 1;
-                    groups.push(group);
-                }
+                bar.conversations += u64::from(groups.insert(group));
             }
         }
     }
@@ -130,6 +129,7 @@ impl Bar {
             Ended::Failed => self.failed += 1,
             Ended::Cut => self.cut += 1,
         }
+        self.calls += turn.calls;
         self.usage += turn.usage;
         self.cost += turn.cost.unwrap_or(0.0);
         self.sent += turn.sent as u64;

@@ -57,10 +57,10 @@ pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, Attachment, Choice, Content, Conversation, ConversationId, ConversationInfo, Decision, Divergence,
-    Event, FailureClass, Gap, Kind, Message, MessageId, Origin, Outcome, Part, Permissions, Pin, PinState,
-    Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Turn, TurnId, TurnState, Usage, visible,
-    visible_line,
+    Agent, Attachment, CallNote, CallStatus, Calls, Choice, Content, Conversation, ConversationId,
+    ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind, Message, MessageId, Origin,
+    Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream,
+    ToolCall, Turn, TurnId, TurnState, Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
     CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, SUPERVISE,

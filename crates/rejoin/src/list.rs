@@ -45,6 +45,8 @@ pub struct Listed {
     pub used: SystemTime,
     /// A turn is running now.
     pub running: bool,
+    /// The file it is kept in.
+    pub file: Option<PathBuf>,
     /// What is told of it.
     pub summary: Summary,
 }
@@ -76,6 +78,7 @@ impl Rejoin {
             id: listed.id,
             used: listed.used,
             running: self.is_running(listed.id),
+            file: self.engine.store().file(listed.id, project.as_deref()),
             summary: listed.summary,
         };
         if let Some(agent) = filter.agent.as_ref().filter(|_| list.conversations.is_empty()) {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rejoin_agents::Capabilities;
 use rejoin_core::{
-    Agent, Conversation, ConversationId, ConversationInfo, Message, Origin, Turn, not_counted,
+    Agent, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn, not_counted,
+    tool_calls,
 };
 use rejoin_journal::{Loaded, Problem, load, messages};
 use serde::Serialize;
@@ -183,6 +184,13 @@ impl ConversationView<'_> {
         let problems = self.problems.clone();
         let view = Self { rejoin: self.rejoin, id: self.id, conversation, problems, end, settled: true };
         Ok((view, unsettled.is_some()))
+    }
+
+    /// The calls of tools in a turn, from its messages: what each was about, what became of it, when
+    /// and how long.
+    pub fn tool_calls(&self, turn: &Turn, messages: &[Message]) -> Vec<ToolCall> {
+        let running = turn.receipt.is_none() && self.is_running();
+        tool_calls(messages, running)
     }
 
     /// The journal, byte for byte.

@@ -1,10 +1,9 @@
 //! What a person is shown of a conversation that goes on: its last turns.
 
-use rejoin::{ConversationView, Kind, Part, Turn};
+use rejoin::{ConversationView, Kind, Part, Turn, call_words};
 
 use crate::commands::show::margin;
 use crate::markdown::Markdown;
-use crate::output::call_words;
 use crate::screen::{Painted, Style, label};
 use crate::{style, tty};
 

@@ -161,9 +161,12 @@ fn as_json(listed: &Listed) -> serde_json::Value {
         "tags": summary.tags,
         "agents": summary.agents,
         "turns": summary.turns,
+        "messages": summary.messages,
+        "started_ms": summary.started,
         "used_ms": used.as_millis() as u64,
         "usage": summary.usage,
         "cost": summary.cost,
         "state": state(listed),
+        "file": listed.file,
     })
 }

@@ -1,7 +1,10 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use rejoin::{ConversationView, Decision, Kind, ListFilter, Message, Origin, Outcome, Part, Turn, TurnState};
+use rejoin::{
+    CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin, Outcome, Part,
+    ToolCall, Turn, TurnState,
+};
 use serde_json::json;
 
 use super::choose::choose;
@@ -80,7 +83,10 @@ fn paragraph(
 ) -> anyhow::Result<()> {
     let agent = label(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
     let _ = writeln!(out, "\n── turn {number} · {agent} · {} · {}", turn.id.short(), margin(view, turn));
-    for message in view.messages(turn, MOST)? {
+    let messages = view.messages(turn, MOST)?;
+    let calls: HashMap<String, ToolCall> =
+        view.tool_calls(turn, &messages).into_iter().map(|call| (call.call.id.clone(), call)).collect();
+    for message in messages {
         if message.kind == Kind::User {
             for line in message.text().lines() {
                 let _ = writeln!(out, "> {line}");
@@ -93,20 +99,24 @@ fn paragraph(
         if ids {
             let _ = writeln!(out, "[{}]", message.id.short());
         }
-        parts(&message, out);
+        parts(&message, &calls, out);
     }
     Ok(())
 }
 
-fn parts(message: &Message, out: &mut String) {
+fn parts(message: &Message, calls: &HashMap<String, ToolCall>, out: &mut String) {
     for part in &message.parts {
         match part {
             Part::Text { text, thought: false } => {
                 let _ = writeln!(out, "{}", text.trim_end());
             }
             Part::Call { function_call } => {
-                let args = style::one_line(&function_call.args.to_string(), 90);
-                let _ = writeln!(out, "  ⚙ {} {args}", style::cut(&function_call.name, 30));
+                if let Some(ToolCall { call, inside }) = calls.get(&function_call.id) {
+                    let _ = writeln!(out, "  {}", call_line(call));
+                    for call in inside {
+                        let _ = writeln!(out, "    {}", call_line(call));
+                    }
+                }
             }
             Part::Response { function_response } => {
                 let output = &function_response.response;
@@ -118,11 +128,34 @@ fn parts(message: &Message, out: &mut String) {
     }
 }
 
+/// Calls that took less need no time beside them, in milliseconds.
+const NOTABLE: u64 = 5000;
+
+/// `✓ shell cargo test · 12.4 s`: what became of a call, what it was, how long it took.
+fn call_line(call: &CallNote) -> String {
+    let mark = match call.status {
+        Some(CallStatus::Success) => "✓",
+        Some(CallStatus::Error) => "✗",
+        Some(CallStatus::Cancelled) => "⊘",
+        None => "⚙",
+    };
+    let took =
+        call.milliseconds.filter(|took| *took >= NOTABLE).map(|took| format!(" · {}", style::elapsed(took)));
+    let cancelled = if call.status == Some(CallStatus::Cancelled) { " · cancelled" } else { "" };
+    let about = style::one_line(&call.description, 90);
+    let line = format!("{mark} {} {about}", style::cut(&call.name, 30));
+    format!("{}{cancelled}{}", line.trim_end(), took.unwrap_or_default())
+}
+
 /// The decision and the outcome of a turn, in a few words.
 pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     let Some(receipt) = &turn.receipt else {
         let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
-        return if head && view.is_running() { "running now".into() } else { "interrupted".into() };
+        let state = if head && view.is_running() { "running now" } else { "interrupted" };
+        // Its receipt would have told the tokens; what was counted so far is in its messages.
+        let (number, tokens) = (style::number, turn.tokens);
+        let tokens = tokens.map(|it| format!(" · {} in · {} out", number(it.input), number(it.output)));
+        return format!("{state}{}", tokens.unwrap_or_default());
     };
     let decision = match &receipt.plan {
         Decision::Resume { session, .. } => format!("resumed {}", label(session.get(..8).unwrap_or(session))),
@@ -173,10 +206,11 @@ fn origin(view: &ConversationView<'_>) -> anyhow::Result<serde_json::Value> {
 }
 
 fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow::Result<serde_json::Value> {
-    let messages: Vec<_> = view
-        .messages(turn, most)?
+    let messages = view.messages(turn, most)?;
+    let calls = view.tool_calls(turn, &messages);
+    let messages: Vec<_> = messages
         .into_iter()
-        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "parts": message.parts }))
+        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "tokens": message.tokens, "parts": message.parts }))
         .collect();
     let state = match turn.state() {
         TurnState::Completed => "completed",
@@ -190,6 +224,8 @@ fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow
         "revision": turn.revision,
         "state": state,
         "receipt": turn.receipt,
+        "usage": turn.usage(),
+        "tool_calls": calls,
         "messages": messages,
     }))
 }

@@ -52,6 +52,7 @@ fn as_json(bar: &Bar) -> Value {
         "fresh": bar.fresh,
         "failed": bar.failed,
         "cut": bar.cut,
+        "tool_calls": bar.calls,
         "usage": bar.usage,
         "cost": bar.cost,
         "bytes_sent": bar.sent,
@@ -79,6 +80,14 @@ fn totals(all: &Bar) -> String {
     line("fresh", format!("{:<7} {}  {}", style::number(fresh), plot(share, 30), reasons.join(", ")));
     if all.failed + all.cut > 0 {
         line("failed", format!("{}, cut short {}", style::number(all.failed), style::number(all.cut)));
+    }
+    let calls = all.calls;
+    if calls.all > 0 {
+        let (failed, cut) = (style::number(calls.errors), style::number(calls.cancelled));
+        line(
+            "tools",
+            format!("{}, {failed} failed, {cut} cancelled", style::plural(calls.all as usize, "call")),
+        );
     }
     let usage = all.usage;
     line(

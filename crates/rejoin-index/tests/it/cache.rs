@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use rejoin_core::System;
 use rejoin_index::Index;
 use rusqlite::Connection;
 
-use crate::support::{Disk, all, conversation, hits, stats};
+use crate::support::{Disk, all, conversation, hits, stats, system};
 
 fn told() -> Disk {
     let disk = Disk::new();
@@ -96,6 +97,80 @@ fn every_page_may_be_ruined() {
         fs::write(disk.database(), bytes).unwrap();
         check(&mut disk.index());
     }
+}
+
+/// Everything that can be asked, as one text.
+fn answers(index: &mut Index<'_>) -> String {
+    let list = all(index);
+    let found =
+        ["everywhere", "question3", "question*", "answer", "nowhere"].map(|word| hits(index, &[word], 10));
+    format!("{list:?} {found:?} {:?} {:?}", stats(index), index.names("/p").unwrap())
+}
+
+/// Tries a damage to each of some bytes.
+fn no_answer_is_wrong(disk: &Disk, damage: impl Fn(&mut Vec<u8>, usize), step: usize) {
+    let expected = answers(&mut Index::open(&disk.store, &disk.nowhere()));
+    assert_eq!(answers(&mut disk.index()), expected);
+    let whole = fs::read(disk.database()).unwrap();
+    for at in (0..whole.len()).step_by(step) {
+        let mut bytes = whole.clone();
+        damage(&mut bytes, at);
+        fs::write(disk.database(), &bytes).unwrap();
+        let mut index = disk.index();
+        assert_eq!(answers(&mut index), expected, "byte {at}");
+        assert!(index.warnings().is_empty(), "byte {at}: {:?}", index.warnings());
+        drop(index);
+        assert_eq!(answers(&mut disk.index()), expected, "byte {at}, the second time");
+    }
+}
+
+/// A cache of several segments and of documents that are out of use.
+fn grown() -> Disk {
+    let disk = told();
+    for round in 0..4 {
+        disk.turn(round, 10, Some(2), &format!("more everywhere {round}"), "yes");
+        check_found(&disk);
+    }
+    disk.append(2, &[system(conversation(2), None, &System::Title { name: "a name".into() })]);
+    check_found(&disk);
+    disk
+}
+
+fn check_found(disk: &Disk) {
+    assert!(!disk.found(&["everywhere"]).is_empty());
+}
+
+#[test]
+fn a_flipped_bit_never_makes_an_answer_wrong() {
+    no_answer_is_wrong(&grown(), |bytes, at| bytes[at] ^= 1 << (at % 8), 499);
+}
+
+#[test]
+fn a_flipped_bit_of_its_header_never_makes_an_answer_wrong() {
+    let disk = told();
+    let expected = answers(&mut disk.index());
+    let whole = fs::read(disk.database()).unwrap();
+    for bit in (0..100 * 8).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(disk.database(), &bytes).unwrap();
+        assert_eq!(answers(&mut disk.index()), expected, "bit {bit}");
+    }
+}
+
+#[test]
+fn bytes_that_moved_or_vanished_never_make_an_answer_wrong() {
+    let disk = grown();
+    let zeros = |bytes: &mut Vec<u8>, at: usize| {
+        let end = (at + 64).min(bytes.len());
+        bytes[at..end].fill(0);
+    };
+    no_answer_is_wrong(&disk, zeros, 2039);
+    let turned = |bytes: &mut Vec<u8>, at: usize| {
+        let end = (at + 32).min(bytes.len());
+        bytes[at..end].reverse();
+    };
+    no_answer_is_wrong(&disk, turned, 2039);
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn stats_count_turns_and_what_resuming_saved() {
             "failed",
             "fresh",
             "resumed",
+            "tool_calls",
             "turns",
             "usage"
         ]

@@ -12,7 +12,8 @@ pub(super) fn redacted(bench: &Bench) -> insta::internals::SettingsBindDropGuard
     settings.add_filter(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]");
     settings.add_filter(r"\b[0-9a-f]{8}\b", "[SHORTID]");
     settings.add_filter(r"\b\d+\.\d\d s\b", "[TIME]");
-    settings.add_filter(r#"("(used|time)_ms": )\d+"#, "${1}0");
+    settings.add_filter(r#"("(used|time|started)_ms": )\d+"#, "${1}0");
+    settings.add_filter(r"projects/[A-Za-z0-9-]+/", "projects/[PROJECT]/");
     settings.bind_to_scope()
 }
 
@@ -70,6 +71,11 @@ fn ls_as_json_has_what_scripts_need() {
     assert!(story["usage"]["output"].as_u64().unwrap() > 0);
     assert!(story["used_ms"].as_u64().unwrap() > 1_700_000_000_000);
     assert_eq!(story["id"].as_str().unwrap().len(), 36);
+    assert!(story["started_ms"].as_u64() <= story["used_ms"].as_u64());
+    assert!(story["started_ms"].as_u64().unwrap() > 1_700_000_000_000);
+    assert_eq!(story["messages"], 7, "prompts, answers and what a tool gave back");
+    let file = std::path::Path::new(story["file"].as_str().unwrap());
+    assert!(bench.journals().iter().any(|journal| journal == file), "{}", file.display());
 }
 
 #[test]
@@ -89,7 +95,17 @@ fn show_as_json_has_turns_pins_and_receipts() {
     assert_eq!(keys(&shown), ["branches", "head", "id", "info", "name", "origin", "pins", "tags", "turns"]);
     assert_eq!(keys(&shown["info"]), ["dir", "project", "schema", "scope"]);
     let turns = shown["turns"].as_array().unwrap();
-    assert_eq!(keys(&turns[0]), ["agent", "id", "messages", "parent", "receipt", "revision", "state"]);
+    assert_eq!(
+        keys(&turns[0]),
+        ["agent", "id", "messages", "parent", "receipt", "revision", "state", "tool_calls", "usage"]
+    );
+    let call = &turns[1]["tool_calls"][0];
+    assert_eq!(
+        (&call["name"], &call["description"], &call["status"]),
+        (&json!("shell"), &json!("echo one; echo two"), &json!("success"))
+    );
+    assert!(call["milliseconds"].is_u64() && call["timestamp"].is_string(), "{call}");
+    assert_eq!(turns[1]["messages"][2]["parts"][0]["functionResponse"]["name"], "shell");
     let states: Vec<&Value> = turns.iter().map(|turn| &turn["state"]).collect();
     assert_eq!(states, ["completed", "completed", "failed"]);
     let kinds: Vec<Value> =
