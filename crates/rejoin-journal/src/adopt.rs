@@ -1,19 +1,15 @@
 //! Taking in a journal from elsewhere: all of it or nothing, and never in the place of another one.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rejoin_core::ConversationId;
 
 use crate::append::{AppendLock, FileAppender};
 use crate::private::{self, Draft};
 use crate::{Adopted, BeforeAdopting, JournalError};
-
-/// A draft that nobody has touched for so long was left behind by a process that was killed.
-const ABANDONED: Duration = Duration::from_hours(1);
 
 /// Puts a journal where none is. Somebody who came first is not replaced.
 pub(crate) fn take_in(
@@ -93,19 +89,4 @@ fn is_beginning(
         at += count as u64;
     }
     Ok(true)
-}
-
-/// Deletes what killed processes left behind in a directory of journals.
-pub(crate) fn sweep(directory: &Path) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    let is_abandoned = |entry: &fs::DirEntry| {
-        let name = PathBuf::from(entry.file_name());
-        let is_draft = name.extension().is_some_and(|ending| ending == "tmp")
-            && name.to_str().is_some_and(|name| name.contains(".jsonl."));
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        is_draft && modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > ABANDONED))
-    };
-    for entry in entries.flatten().filter(is_abandoned) {
-        let _ = fs::remove_file(entry.path());
-    }
 }

@@ -201,12 +201,12 @@ impl Store for FileStore {
             Err(JournalError::NotFound { .. }) => {
                 let directory = self.projects.join(project_name(&info.project));
                 private::create_dir(&directory)?;
-                adopt::sweep(&directory);
+                private::sweep_drafts(&directory);
                 adopt::take_in(&directory.join(file_name(id)), id, bytes, before)
             }
             Err(error) => Err(error),
             Ok(path) => {
-                path.parent().map(adopt::sweep);
+                path.parent().map(private::sweep_drafts);
                 adopt::go_on_as(path, id, bytes, before)
             }
         }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
@@ -12,6 +12,9 @@ use crate::JournalError;
 
 const FILE: u32 = 0o600;
 const DIRECTORY: u32 = 0o700;
+
+/// What the names of drafts end with.
+const DRAFT: &str = "tmp";
 
 /// Makes a directory, and those above it that are missing. One that is there is left as it is.
 pub fn create_dir(path: &Path) -> Result<(), JournalError> {
@@ -57,7 +60,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     draft.put_in_place(path)
 }
 
-/// A file that is being made beside the one it will be; gone when dropped.
+/// A file that is being made beside the one it will be; gone when dropped. It is locked as long as
+/// somebody is at it, so that others can tell it from one whose maker was killed.
 pub(crate) struct Draft {
     pub(crate) file: File,
     pub(crate) path: PathBuf,
@@ -65,9 +69,19 @@ pub(crate) struct Draft {
 
 impl Draft {
     pub(crate) fn new(path: &Path) -> Result<Self, JournalError> {
-        let draft = path.with_added_extension(format!("{}.tmp", Uuid::new_v4().simple()));
-        let file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
-        Ok(Self { file, path: draft })
+        path.parent().map(sweep_drafts);
+        loop {
+            let draft = path.with_added_extension(format!("{}.{DRAFT}", Uuid::new_v4().simple()));
+            let file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
+            let draft = Self { file, path: draft };
+            // A file system without locks: nobody will take the draft for an abandoned one either.
+            let _ = draft.file.lock();
+            let metadata = draft.file.metadata().map_err(JournalError::io("look at", &draft.path))?;
+            // Who swept before it was locked took it for an abandoned one.
+            if metadata.nlink() > 0 {
+                return Ok(draft);
+            }
+        }
     }
 
     /// Puts it, which was brought to the disk, in the place of what is there.
@@ -81,6 +95,25 @@ impl Drop for Draft {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Deletes drafts in a directory that nobody is at any more: their makers were killed.
+pub(crate) fn sweep_drafts(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()).filter(|path| is_draft(path)) {
+        if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// By its name, which nobody else gives: `.`, a random id, `.tmp` behind another name.
+fn is_draft(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let mut parts = name.rsplitn(3, '.');
+    parts.next() == Some(DRAFT)
+        && parts.next().is_some_and(|id| id.len() == 32 && Uuid::try_parse(id).is_ok())
+        && parts.next().is_some()
 }
 
 /// Renames a file to where none is; one that is there is not replaced.

@@ -1,7 +1,6 @@
 //! Taking in a journal: all of it or nothing, and never in the place of another.
 
 use std::fs;
-use std::time::{Duration, SystemTime};
 
 use rejoin_journal::{Adopted, JournalError, Store};
 
@@ -76,16 +75,20 @@ fn who_waits_to_append_meanwhile_finds_the_longer_one() {
 }
 
 #[test]
-fn drafts_of_the_killed_are_swept() {
+fn drafts_of_the_killed_are_swept_at_once_and_no_others() {
     let disk = Disk::new();
     let id = conversation(9);
-    let draft = |name: &str| disk.path().with_file_name(format!("{id}.jsonl.{name}.tmp"));
-    for (name, age) in [("old", 7200), ("new", 0)] {
-        let file = fs::File::create(draft(name)).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+    let place = |name: &str| disk.path().with_file_name(format!("{id}.jsonl.{name}.tmp"));
+    let (held, left, foreign) = (place(&"a".repeat(32)), place(&"b".repeat(32)), place("notes"));
+    let lock = fs::File::create(&held).unwrap();
+    lock.lock().unwrap();
+    fs::write(&foreign, "").unwrap();
+    // The second time it is there already, and only looked at.
+    for _ in 0..2 {
+        fs::write(&left, "").unwrap();
+        disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
+        assert!(!left.exists() && held.exists() && foreign.exists());
     }
-    disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
-    assert!(!draft("old").exists() && draft("new").exists());
 }
 
 #[test]

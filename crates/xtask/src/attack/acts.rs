@@ -160,6 +160,10 @@ impl Marks {
 impl Attempt {
     /// Something that the same user does at the same time, elsewhere; and the mark of its turn, if it is one.
     pub(crate) fn meanwhile(&self, marks: &mut Marks, random: &mut Random) -> Option<(Call, Option<String>)> {
+        // What stands at the head meanwhile would be run again.
+        if self.call.args.first().is_some_and(|command| command == "retry") {
+            return None;
+        }
         let mark = marks.next();
         let say = format!("meanwhile {mark}");
         match &self.expected {
