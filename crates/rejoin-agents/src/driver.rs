@@ -43,6 +43,8 @@ pub enum Step {
     /// The agent broke, in these words, before it took the turn up, over something that passes by
     /// itself: it may be started again.
     Stumbled(String),
+    /// The agent says again that it waits for something: the line was understood, and is no sign of life.
+    Waiting,
     /// The turn is over, whatever the process does.
     Ended(Outcome),
 }

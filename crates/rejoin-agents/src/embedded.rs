@@ -152,13 +152,13 @@ impl EmbeddedDriver {
             "question" => out.push(Step::Emit(Event::Question(Question {
                 id: wire.id.into_string(),
                 text: wire.text.into_string(),
-                choices: wire
-                    .choices
-                    .into_iter()
-                    .map(|label| Choice { label, description: String::new() })
-                    .collect(),
+                choices: wire.choices.into_iter().enumerate().map(choice).collect(),
                 tool: wire.name.into_filled(),
+                call: None,
             }))),
+            "question_withdrawn" => {
+                out.push(Step::Emit(Event::QuestionWithdrawn { question: wire.id.into_string() }));
+            }
             "retry" => {
                 out.push(Step::Emit(Event::Warning { code: "retry".into(), text: wire.text.into_string() }));
             }
@@ -185,6 +185,10 @@ impl EmbeddedDriver {
         }
         true
     }
+}
+
+fn choice((at, label): (usize, String)) -> Choice {
+    Choice { id: (at + 1).to_string(), label, ..Choice::default() }
 }
 
 impl Driver for EmbeddedDriver {

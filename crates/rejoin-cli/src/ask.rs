@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rejoin::{Answer, Question};
+use rejoin::{Answer, OpenQuestion};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{style, tty};
@@ -14,8 +14,9 @@ pub(crate) fn can_ask() -> bool {
     tty::on_stderr() && tty::on_stdout() && File::open("/dev/tty").is_ok()
 }
 
-/// Asks the person at the terminal, who may press Ctrl-C instead.
-pub(crate) fn ask(question: &Question, stopped: &AtomicBool) -> Answer {
+/// Asks the person at the terminal, who may press Ctrl-C instead. A question that no longer matters is not
+/// waited on.
+pub(crate) fn ask(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
     style::loud(&format!("? {}", question.text));
     for (at, choice) in question.choices.iter().enumerate() {
         let description =
@@ -23,7 +24,7 @@ pub(crate) fn ask(question: &Question, stopped: &AtomicBool) -> Answer {
         style::talk(&format!("  {}  {}{description}", at + 1, choice.label));
     }
     style::talk("  (number or text, empty to decline)");
-    let line = read_line(stopped).unwrap_or_default();
+    let line = read_line(&|| !stopped.load(Ordering::Relaxed) && question.is_open()).unwrap_or_default();
     let line = line.trim();
     if line.is_empty() {
         return Answer::Declined;
@@ -35,15 +36,15 @@ pub(crate) fn ask(question: &Question, stopped: &AtomicBool) -> Answer {
 /// A question with yes or no; anything but yes means no.
 pub(crate) fn yes(question: &str) -> bool {
     style::loud(&format!("? {question} [y/N]"));
-    let answer = read_line(&AtomicBool::new(false)).unwrap_or_default();
+    let answer = read_line(&|| true).unwrap_or_default();
     matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// A line of the terminal; `None` once the turn was stopped.
-fn read_line(stopped: &AtomicBool) -> Option<String> {
+/// A line of the terminal; `None` once it is not wanted any more.
+fn read_line(is_wanted: &dyn Fn() -> bool) -> Option<String> {
     let tty = File::open("/dev/tty").ok()?;
     let pause = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    while !stopped.load(Ordering::Relaxed) {
+    while is_wanted() {
         let mut fds = [PollFd::new(&tty, PollFlags::IN)];
         if poll(&mut fds, Some(&pause)).is_ok_and(|ready| ready > 0) {
             let mut line = String::new();
@@ -51,5 +52,7 @@ fn read_line(stopped: &AtomicBool) -> Option<String> {
             return Some(line);
         }
     }
+    // Half an answer must not become the beginning of something else.
+    let _ = rustix::termios::tcflush(&tty, rustix::termios::QueueSelector::IFlush);
     None
 }

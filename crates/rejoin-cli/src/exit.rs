@@ -39,6 +39,7 @@ pub(crate) fn of_outcome(outcome: &Outcome) -> i32 {
     match outcome {
         Outcome::Completed => DONE,
         Outcome::Failed { class: FailureClass::Busy, .. } => BUSY,
+        Outcome::Failed { class: FailureClass::Internal, .. } => INTERNAL,
         Outcome::Failed { .. } => AGENT_FAILED,
         Outcome::Timeout { .. } => TIMEOUT,
         Outcome::Cancelled => CANCELLED,

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Some("__openai-agent") => return exit::code(rejoin_openai::main()),
         _ => {}
     }
+    signals::outlive_file_limits();
     complete::answer_shell();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -114,6 +114,10 @@ impl<'a> Printer<'a> {
                 ));
             }
             Event::Question(_) if self.live.is_some() => self.end_line(),
+            Event::QuestionWithdrawn { .. } if style::on_terminal() => {
+                self.end_line();
+                style::talk("  the agent took its question back");
+            }
             Event::Compaction { text } => {
                 if self.live.is_some() {
                     self.end_line();

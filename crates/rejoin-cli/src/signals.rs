@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError};
 
 use rejoin::Canceller;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use crate::{exit, tty};
 
@@ -46,6 +46,12 @@ fn begin() -> std::io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// A file that may not grow further (`ulimit -f`) becomes an error of the write instead of our death. By a handler:
+/// that the signal is ignored would be inherited by agents and their tools.
+pub(crate) fn outlive_file_limits() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 fn turn() -> MutexGuard<'static, Option<(Canceller, Arc<AtomicBool>)>> {

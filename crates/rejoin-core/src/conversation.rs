@@ -166,7 +166,11 @@ impl Conversation {
             | System::Forked { .. }
             | System::Compaction { .. }
             | System::Gap { .. }
-            | System::Diagnostic { .. } => {}
+            | System::Diagnostic { .. }
+            | System::Warning { .. }
+            | System::Question(_)
+            | System::QuestionAnswered(_)
+            | System::QuestionWithdrawn { .. } => {}
         }
     }
 

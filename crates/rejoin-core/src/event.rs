@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Agent, Attachment, ConversationId, Decision, MessageId, Receipt, TurnId, Usage};
+use crate::{
+    Agent, Attachment, ConversationId, Decision, MessageId, Question, QuestionAnswer, Receipt, TurnId, Usage,
+};
 
 /// Version of the event stream, in its first line. It changes only when a reader would break.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -120,6 +122,13 @@ pub enum Event {
     },
     /// The agent asks something and waits.
     Question(Question),
+    /// A question got its answer; the first one stands.
+    QuestionAnswered(QuestionAnswer),
+    /// The agent took a question back: nobody need answer it any more.
+    QuestionWithdrawn {
+        /// The agent's id of the question.
+        question: String,
+    },
     /// The agent shortened its own memory.
     Compaction {
         /// What it says about it.
@@ -166,28 +175,4 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
-}
-
-/// A question of the agent in the middle of a turn.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// The agent's id of the question.
-    pub id: String,
-    /// What it wants to know.
-    pub text: String,
-    /// What it offers; empty means free text.
-    pub choices: Vec<Choice>,
-    /// The tool it asks leave for, if that is the question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-}
-
-/// One offered answer.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Choice {
-    /// What to answer with.
-    pub label: String,
-    /// What it means.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub description: String,
 }

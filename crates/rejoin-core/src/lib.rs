@@ -18,6 +18,7 @@ mod permissions;
 mod pin;
 mod pins;
 pub mod plan;
+mod question;
 mod quote;
 mod reason;
 mod receipt;
@@ -35,7 +36,7 @@ pub use agent::Agent;
 pub use attachment::Attachment;
 pub use conversation::Conversation;
 pub use divergence::{Divergence, divergence};
-pub use event::{Choice, Event, Question, SCHEMA_VERSION, Stream};
+pub use event::{Event, SCHEMA_VERSION, Stream};
 pub use ids::{ConversationId, InvalidSessionId, MessageId, SessionId, TurnId};
 pub use mark::Mark;
 pub use message::{Content, Message, Part};
@@ -45,6 +46,9 @@ pub use permissions::{Incomparable, Limit, LimitedBy, Permissions};
 pub use pin::{Pin, PinState, Repeated, Witness};
 pub use pins::Pins;
 pub use plan::Plan;
+pub use question::{
+    AnsweredBy, AskedQuestion, Choice, ChoiceKind, Question, QuestionAnswer, QuestionState, Questions,
+};
 pub use reason::Reason;
 pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};

@@ -75,6 +75,8 @@ pub enum FailureClass {
     /// rejoin's own supervisor of the agent was killed, and the agent with it: the system may have run out
     /// of memory. No session is to blame.
     Supervisor,
+    /// rejoin itself failed before or while it ran the agent: no session is to blame.
+    Internal,
     /// An older or newer agent said something we have no word for.
     #[serde(other)]
     Other,
@@ -103,12 +105,13 @@ impl FailureClass {
             Self::Launch => "the agent could not be started",
             Self::Setup => "the agent is not set up for this",
             Self::Supervisor => "the agent's supervisor was killed",
+            Self::Internal => "rejoin itself failed",
             Self::Other => "the agent failed",
         }
     }
 
     /// Two equal ones in a row on one session retire it. Failures of the world around it
-    /// (login, quota, rate limit, server, network, busy, set-up, supervisor) never count.
+    /// (login, quota, rate limit, server, network, busy, set-up, supervisor, rejoin itself) never count.
     pub const fn lasting(self) -> bool {
         matches!(self, Self::InvalidRequest | Self::NoResult | Self::Launch | Self::Other)
     }

@@ -1,7 +1,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, Receipt, Scope, TurnId};
+use crate::{
+    Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, Question, QuestionAnswer, Receipt,
+    Scope, TurnId,
+};
 
 /// What rejoin itself writes into a journal, besides what was said.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -87,6 +90,22 @@ pub enum System {
         stream: crate::Stream,
         /// The line, cut.
         text: String,
+    },
+    /// The user was warned of something.
+    Warning {
+        /// A stable word.
+        code: String,
+        /// In words.
+        text: String,
+    },
+    /// The agent asked something and waits. What became of it follows, or it was lost.
+    Question(Box<Question>),
+    /// A question was answered; the first answer stands.
+    QuestionAnswered(QuestionAnswer),
+    /// The agent took a question back.
+    QuestionWithdrawn {
+        /// The agent's id of the question.
+        question: String,
     },
 }
 

@@ -11,6 +11,7 @@ use rustix::event::PollFlags;
 use uuid::Uuid;
 
 use crate::cancel::CancelWatch;
+use crate::drain::Drain;
 use crate::poll::{Source, read_some, wait_for};
 use crate::supervisor::{Command, LaunchSpec, Left, Report, Supervised};
 use crate::{Engine, Limits, TurnError};
@@ -56,10 +57,6 @@ pub enum CommandEnd {
 
 /// Of longer outputs the beginning and the end are kept, so much of each.
 const KEPT: usize = 512 << 10;
-/// How long output is read on after the command ended, while something else keeps it open: until it is quiet,
-/// and no longer than that if it never is.
-const DRAIN: Duration = Duration::from_millis(200);
-const LONGEST_DRAIN: Duration = Duration::from_secs(2);
 
 /// The beginning and the end of a stream.
 #[derive(Default)]
@@ -100,7 +97,7 @@ impl Kept {
 struct Running {
     child: Supervised,
     reports: Vec<u8>,
-    ended: Option<(Instant, CommandEnd)>,
+    ended: Option<(CommandEnd, Drain)>,
     /// Why it is being stopped, since when the last request waits, and how many there were.
     stopping: Option<(CommandEnd, Instant, usize)>,
     /// Its supervisor was killed, and this is what was left of it.
@@ -143,16 +140,11 @@ impl Running {
         rustix::io::ioctl_fionbio(&self.child.stderr, true)?;
         self.child.control.set_nonblocking(true)?;
         let started = Instant::now();
-        let mut quiet_since = started;
         let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
         let (mut stdout_open, mut stderr_open, mut control_open) = (true, true, true);
         let mut buffer = vec![0; 64 << 10];
         loop {
-            if let Some((at, _)) = &self.ended
-                && ((!stdout_open && !stderr_open)
-                    || quiet_since.max(*at).elapsed() >= DRAIN
-                    || at.elapsed() >= LONGEST_DRAIN)
-            {
+            if self.ended.as_ref().is_some_and(|(_, drain)| drain.is_over(stdout_open || stderr_open)) {
                 break;
             }
             self.watch_the_clock(started, command.timeout);
@@ -169,12 +161,15 @@ impl Running {
             for source in wait_for(&fds, self.patience(started, command.timeout))? {
                 match source {
                     Source::Stdout | Source::Stderr => {
-                        quiet_since = Instant::now();
                         let (fd, kept, open) = match source {
                             Source::Stdout => (&self.child.stdout, &mut stdout, &mut stdout_open),
                             _ => (&self.child.stderr, &mut stderr, &mut stderr_open),
                         };
-                        if let Some(bytes) = read_some(fd, &mut buffer) {
+                        let read = read_some(fd, &mut buffer);
+                        if let Some((_, drain)) = &mut self.ended {
+                            drain.note_read(source, read);
+                        }
+                        if let Some(bytes) = read {
                             kept.feed(bytes);
                             *open = !bytes.is_empty();
                         }
@@ -189,7 +184,7 @@ impl Running {
                 }
             }
         }
-        let said = self.ended.map_or(CommandEnd::Killed(None), |(_, end)| end);
+        let said = self.ended.map_or(CommandEnd::Killed(None), |(end, _)| end);
         let end = match (said, self.stopping) {
             (CommandEnd::Exited(0), _) => CommandEnd::Exited(0),
             (_, Some((why, ..))) => why,
@@ -217,6 +212,9 @@ impl Running {
 
     /// The user asks: gently at first, at once the second time.
     fn cancel(&mut self) {
+        if let Some((_, drain)) = &mut self.ended {
+            return drain.hurry();
+        }
         if let Some((CommandEnd::Cancelled, _, requests)) = &mut self.stopping {
             *requests = (*requests).max(2);
         }
@@ -239,7 +237,7 @@ impl Running {
 
     fn patience(&self, started: Instant, timeout: Option<Duration>) -> Duration {
         if self.ended.is_some() {
-            return Duration::from_millis(20);
+            return Drain::patience();
         }
         let left = |since: Instant, limit: Duration| limit.saturating_sub(since.elapsed());
         let next = match &self.stopping {
@@ -255,7 +253,7 @@ impl Running {
         match (&self.child.control).read(&mut buffer) {
             Ok(0) => {
                 self.lost = self.child.wait();
-                self.ended.get_or_insert((Instant::now(), CommandEnd::Killed(None)));
+                self.end(CommandEnd::Killed(None));
                 return false;
             }
             Ok(count) => self.reports.extend_from_slice(&buffer[..count]),
@@ -269,9 +267,15 @@ impl Running {
                 Ok(Report::Failed { text }) => CommandEnd::NotStarted(text),
                 _ => continue,
             };
-            self.ended = Some((Instant::now(), end));
+            self.end(end);
         }
         true
+    }
+
+    fn end(&mut self, end: CommandEnd) {
+        if self.ended.is_none() {
+            self.ended = Some((end, Drain::begin(&self.child.stdout, &self.child.stderr)));
+        }
     }
 }
 

@@ -1,60 +1,57 @@
-//! Where events go: down into the journal and out to whoever watches. Neither a slow disk nor a
-//! slow watcher makes an event drop, and neither keeps the engine from stopping an agent in time.
+//! Where events go: through the journal's thread to whoever watches. What must be on record before it is
+//! shown is appended first; order is kept, and nothing is dropped for a slow disk or a slow watcher: the
+//! engine stops reading ([`Desk::is_full`]) and can still stop an agent in time.
 
-use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rejoin_core::{Event, Record, System};
 use rejoin_journal::JournalError;
 
 use crate::queue::{Popped, Queue};
-use crate::scribe::Scribe;
+use crate::scribe::{DELAY, Scribe};
+use crate::weight::weight;
 
 /// Events read in one go.
-pub(crate) type Batch = Arc<Vec<Event>>;
+pub(crate) type Batch = Vec<Event>;
 
-/// What waits for the disk, and for the watcher.
-const JOURNAL_BYTES: usize = 4 << 20;
-const WATCHER_BYTES: usize = 1 << 20;
+/// What may wait for the watcher alone, and for disk and watcher together.
+const UNSHOWN_BYTES: usize = 1 << 20;
+const WAITING_BYTES: usize = 4 << 20;
 
 enum Note {
-    Events(Batch),
+    Events(Batch, usize),
     System(Box<System>),
     NextRun,
-    /// Write these, wait for the disk, say so.
-    Synced(Vec<Record>, Sender<()>),
+    /// Write these, wait for the disk, say what came of it.
+    Synced(Vec<Record>, Sender<Result<(), Trouble>>),
 }
+
+/// Why the journal can no longer be written. Once there is one, it stays.
+pub(crate) type Trouble = Arc<JournalError>;
 
 /// The engine's outgoing mail.
 pub(crate) struct Desk {
     watcher: Queue<Batch>,
     journal: Option<Journal>,
     /// Gathered since the last [`Desk::flush`].
-    fresh: Vec<Event>,
+    fresh: Batch,
     fresh_bytes: usize,
-    /// What the watcher had no room for.
-    waiting: VecDeque<(Batch, usize)>,
 }
 
 struct Journal {
     queue: Queue<Note>,
-    error: Arc<Mutex<Option<JournalError>>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Desk {
     /// A desk with or without a journal (`--ephemeral`), and the watcher's end of it.
     pub(crate) fn new(scribe: Option<Scribe>) -> (Self, Queue<Batch>) {
-        let watcher = Queue::new(WATCHER_BYTES);
-        let desk = Self {
-            watcher: watcher.clone(),
-            journal: scribe.map(Journal::start),
-            fresh: Vec::new(),
-            fresh_bytes: 0,
-            waiting: VecDeque::new(),
-        };
+        let watcher = Queue::new();
+        let journal = scribe.map(|scribe| Journal::start(scribe, watcher.clone()));
+        let desk = Self { watcher: watcher.clone(), journal, fresh: Vec::new(), fresh_bytes: 0 };
         (desk, watcher)
     }
 
@@ -66,25 +63,22 @@ impl Desk {
 
     /// Sends off what was gathered.
     pub(crate) fn flush(&mut self) {
-        if !self.fresh.is_empty() {
-            let batch = Arc::new(std::mem::take(&mut self.fresh));
-            let bytes = std::mem::take(&mut self.fresh_bytes);
-            if let Some(journal) = &self.journal {
-                journal.queue.push(Note::Events(Arc::clone(&batch)), bytes);
-            }
-            self.waiting.push_back((batch, bytes));
+        if self.fresh.is_empty() {
+            return;
         }
-        while let Some((batch, bytes)) = self.waiting.pop_front() {
-            if let Err(batch) = self.watcher.try_push(batch, bytes) {
-                self.waiting.push_front((batch, bytes));
-                break;
-            }
+        let batch = std::mem::take(&mut self.fresh);
+        let bytes = std::mem::take(&mut self.fresh_bytes);
+        match &self.journal {
+            Some(journal) => journal.queue.push(Note::Events(batch, bytes), bytes),
+            None => self.watcher.push(batch, bytes),
         }
     }
 
-    /// The watcher has more than it can take: do not read on.
+    /// The disk or the watcher has more than it can take: do not read on.
     pub(crate) fn is_full(&self) -> bool {
-        !self.waiting.is_empty()
+        let unwritten = self.journal.as_ref().map_or(0, |journal| journal.queue.bytes());
+        let unshown = self.watcher.bytes();
+        unshown >= UNSHOWN_BYTES || unwritten + unshown >= WAITING_BYTES
     }
 
     /// Writes a record of rejoin's own behind everything emitted so far.
@@ -103,102 +97,128 @@ impl Desk {
         }
     }
 
-    /// Writes records behind everything emitted so far and waits until they are on the disk.
-    pub(crate) fn write_synced(&mut self, records: Vec<Record>) -> Result<(), JournalError> {
+    /// Writes records behind everything emitted so far and waits until all of it is on the disk. If anything
+    /// could not be written, now or before, that is the answer.
+    pub(crate) fn write_synced(&mut self, records: Vec<Record>) -> Result<(), Trouble> {
         self.flush();
-        if let Some(journal) = &self.journal {
-            let (done, wait) = channel();
-            journal.queue.push(Note::Synced(records, done), 1024);
-            let _ = wait.recv();
-        }
-        self.trouble().map_or(Ok(()), Err)
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let (done, wait) = channel();
+        journal.queue.push(Note::Synced(records, done), 1024);
+        // No answer: the journal's thread is gone.
+        wait.recv().unwrap_or_else(|_| Err(self.trouble().unwrap_or_else(thread_lost)))
     }
 
-    /// Whether the journal could be written so far. An error is handed out once and then remembered
-    /// by whoever asked.
-    pub(crate) fn trouble(&self) -> Option<JournalError> {
+    /// Why the journal can no longer be written, if it cannot.
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
         let journal = self.journal.as_ref()?;
-        journal.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&journal.trouble).clone()
     }
 
-    /// The journal can no longer be written.
-    pub(crate) fn is_broken(&self) -> bool {
-        let error = self.journal.as_ref().map(|journal| &journal.error);
-        error.is_some_and(|error| error.lock().unwrap_or_else(PoisonError::into_inner).is_some())
-    }
-
-    /// Nothing more comes: delivers what is left, however long the watcher takes.
+    /// Nothing more comes: what is left is written, and handed on for the watcher to take in its own time.
     pub(crate) fn close(mut self) {
         self.flush();
-        for (batch, bytes) in std::mem::take(&mut self.waiting) {
-            self.watcher.push(batch, bytes);
-        }
-        self.watcher.close();
-        if let Some(journal) = &mut self.journal {
-            journal.stop();
-        }
     }
 }
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        self.watcher.close();
         if let Some(journal) = &mut self.journal {
-            journal.stop();
+            journal.queue.close();
+            if let Some(thread) = journal.thread.take() {
+                let _ = thread.join();
+            }
         }
+        self.watcher.close();
     }
 }
 
 impl Journal {
-    fn start(scribe: Scribe) -> Self {
-        let queue = Queue::new(JOURNAL_BYTES);
-        let error = Arc::new(Mutex::new(None));
-        let thread = {
-            let (queue, error) = (queue.clone(), Arc::clone(&error));
-            std::thread::spawn(move || keep(scribe, &queue, &error))
-        };
-        Self { queue, error, thread: Some(thread) }
-    }
-
-    fn stop(&mut self) {
-        self.queue.close();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+    fn start(scribe: Scribe, watcher: Queue<Batch>) -> Self {
+        let queue = Queue::new();
+        let trouble = Arc::new(Mutex::new(None));
+        let mut keeper = Keeper { scribe, watcher, trouble: Arc::clone(&trouble) };
+        let notes = queue.clone();
+        let thread = std::thread::spawn(move || keeper.keep(&notes));
+        Self { queue, trouble, thread: Some(thread) }
     }
 }
 
-/// The journal's thread. After an error it writes nothing more, but still takes everything in.
-fn keep(mut scribe: Scribe, queue: &Queue<Note>, error: &Mutex<Option<JournalError>>) {
-    let mut broken = false;
-    loop {
-        let result = match queue.pop(scribe.patience()) {
-            Popped::Closed => return,
-            _ if broken => continue,
-            Popped::Nothing => scribe.flush(),
-            Popped::Item(Note::Events(batch)) => batch.iter().try_for_each(|event| scribe.note(event)),
-            Popped::Item(Note::System(system)) => scribe.put(&system),
-            Popped::Item(Note::NextRun) => {
-                scribe.next_run();
-                Ok(())
+/// The journal's thread.
+struct Keeper {
+    scribe: Scribe,
+    watcher: Queue<Batch>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
+}
+
+impl Keeper {
+    fn keep(&mut self, notes: &Queue<Note>) {
+        loop {
+            match notes.pop(DELAY) {
+                Popped::Closed => {
+                    let _ = self.attempt(Scribe::flush);
+                    return;
+                }
+                Popped::Nothing => drop(self.attempt(Scribe::flush)),
+                Popped::Item(Note::Events(batch, bytes)) => self.take_in(batch, bytes),
+                Popped::Item(Note::System(system)) => drop(self.attempt(|scribe| scribe.put(&system))),
+                Popped::Item(Note::NextRun) => self.scribe.next_run(),
+                Popped::Item(Note::Synced(records, done)) => {
+                    let _ = done.send(self.attempt(|scribe| scribe.put_synced(&records)));
+                }
             }
-            Popped::Item(Note::Synced(records, _done)) => scribe.put_synced(&records),
-        };
-        if let Err(trouble) = result {
-            broken = true;
-            *error.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
         }
+    }
+
+    /// Writes events down, then hands them on.
+    fn take_in(&mut self, mut batch: Batch, bytes: usize) {
+        let written = self.attempt(|scribe| {
+            batch.iter().try_for_each(|event| scribe.note(event))?;
+            if batch.iter().any(is_written_before_it_is_shown) { scribe.flush() } else { Ok(()) }
+        });
+        if written.is_err() {
+            batch.retain(|event| !is_written_before_it_is_shown(event));
+        }
+        self.watcher.push(batch, bytes);
+    }
+
+    /// Tries to write. After an error nothing more is written: a record behind a missing one would tell
+    /// another story.
+    fn attempt(
+        &mut self,
+        write: impl FnOnce(&mut Scribe) -> Result<(), JournalError>,
+    ) -> Result<(), Trouble> {
+        if let Some(trouble) = &*lock(&self.trouble) {
+            return Err(Arc::clone(trouble));
+        }
+        write(&mut self.scribe).map_err(|error| Arc::clone(lock(&self.trouble).insert(Arc::new(error))))
     }
 }
 
-fn weight(event: &Event) -> usize {
-    let text = match event {
-        Event::TextDelta { text, .. }
-        | Event::Message { text, .. }
-        | Event::Thinking { text, .. }
-        | Event::ToolResult { output: text, .. }
-        | Event::Diagnostic { text, .. } => text.len(),
-        _ => 256,
-    };
-    text + 128
+impl Drop for Keeper {
+    /// However this thread ends, the watcher must not wait for it.
+    fn drop(&mut self) {
+        self.watcher.close();
+    }
+}
+
+/// What somebody may have acted upon must be there after `kill -9`. Text follows within a quarter of a second.
+fn is_written_before_it_is_shown(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ToolUse { .. }
+            | Event::ToolResult { .. }
+            | Event::Question(_)
+            | Event::QuestionAnswered(_)
+            | Event::QuestionWithdrawn { .. }
+            | Event::Warning { .. }
+    )
+}
+
+fn lock(trouble: &Mutex<Option<Trouble>>) -> MutexGuard<'_, Option<Trouble>> {
+    trouble.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn thread_lost() -> Trouble {
+    let cause = std::io::Error::other("the thread that writes it panicked, this is a bug in rejoin");
+    Arc::new(JournalError::Io { what: "write", path: "the journal".into(), cause })
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use rejoin_agents::Refusal;
 use rejoin_journal::{JournalError, Owner};
 
@@ -36,6 +38,16 @@ pub enum TurnError {
     /// The journal could not be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The agent was launched, and the journal could not be written to the end of the turn.
+    #[error(
+        "{cause}; of this turn the prompt is kept and what was written before that, the rest and how it ended is not surely on the disk: look with `rejoin show {conversation}` before you go on"
+    )]
+    Unrecorded {
+        /// The conversation, as it is shown.
+        conversation: String,
+        /// What the disk said first.
+        cause: Arc<JournalError>,
+    },
     /// The system refused something else.
     #[error("{what}: {cause}")]
     System {

@@ -84,7 +84,11 @@ impl Copy<'_> {
                 | System::Receipt(_)
                 | System::Compaction { .. }
                 | System::Gap { .. }
-                | System::Diagnostic { .. } => self.is_on_path(envelope.parent_uuid),
+                | System::Diagnostic { .. }
+                | System::Warning { .. }
+                | System::Question(_)
+                | System::QuestionAnswered(_)
+                | System::QuestionWithdrawn { .. } => self.is_on_path(envelope.parent_uuid),
                 System::Amendment { target, .. } => self.is_on_path(Some(target)),
                 System::Conversation(_)
                 | System::Title { .. }

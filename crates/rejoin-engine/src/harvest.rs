@@ -25,11 +25,39 @@ pub(crate) struct Yield {
     pub(crate) exit_code: Option<i32>,
     pub(crate) diagnostics: u64,
     pub(crate) warnings: Vec<String>,
+    /// Warnings beyond those kept.
+    pub(crate) more_warnings: usize,
     /// The agent said or did something: a second run would do it twice.
     pub(crate) active: bool,
     pub(crate) answer: AnswerText,
     /// The user asked to stop, for whatever reason it was being stopped already.
     pub(crate) cancelled: bool,
+}
+
+/// How many warnings of an agent a receipt repeats, and how much of each; the journal has all of them.
+const WARNINGS_KEPT: usize = 50;
+const WARNING_BYTES: usize = 4 << 10;
+
+impl Yield {
+    /// Keeps a warning for the receipt.
+    pub(crate) fn warn(&mut self, text: &str) {
+        if self.warnings.len() == WARNINGS_KEPT {
+            self.more_warnings += 1;
+        } else if text.len() <= WARNING_BYTES {
+            self.warnings.push(text.to_owned());
+        } else {
+            self.warnings.push(format!("{}…", &text[..text.floor_char_boundary(WARNING_BYTES)]));
+        }
+    }
+
+    /// What the receipt says of them.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        if self.more_warnings > 0 {
+            warnings.push(format!("and {} more warnings", self.more_warnings));
+        }
+        warnings
+    }
 }
 
 /// The text of the newest message of the agent, bounded.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::{Event, FailureClass, Outcome};
 
+use crate::drain::Drain;
 use crate::harvest::Verdict;
 use crate::pump::Pump;
 use crate::supervisor::Command;
@@ -22,6 +23,7 @@ impl Pump<'_> {
         for _ in 0..self.around.cancel.requests() {
             self.got.cancelled = true;
             match &self.stopping {
+                _ if self.exited.is_some() => self.hurry(),
                 None => {
                     // A turn that ended already ended as it did.
                     let ours = self.over.is_none().then_some(Verdict::Ended(Outcome::Cancelled));
@@ -29,6 +31,17 @@ impl Pump<'_> {
                 }
                 Some(_) => self.climb(Rung::Killed),
             }
+        }
+    }
+
+    /// The agent is gone already, and something it left behind keeps us here.
+    fn hurry(&mut self) {
+        if let Some(drain) = &mut self.drain {
+            drain.hurry();
+        }
+        if self.over.is_none() && self.stopping.is_none() {
+            let ours = Verdict::Ended(Outcome::Cancelled);
+            self.stopping = Some((Rung::Killed, Instant::now(), Some(ours)));
         }
     }
 
@@ -64,7 +77,7 @@ impl Pump<'_> {
             return;
         }
         let limits = self.around.limits;
-        if self.desk.is_broken() {
+        if self.desk.trouble().is_some() {
             // What cannot be written down must not go on happening.
             let words = "the journal could not be written";
             self.stop(Rung::Killed, Some(Verdict::Ended(Outcome::failed(FailureClass::Other, words))));
@@ -80,17 +93,22 @@ impl Pump<'_> {
                     "the agent had not exited {} s after its turn ended and was stopped",
                     over.elapsed().as_secs()
                 );
-                self.got.warnings.push(words.clone());
+                self.got.warn(&words);
                 self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
                 self.stop(Rung::Terminated, None);
             }
         } else if let Some(limit) = limits.turn.filter(|limit| self.around.started.elapsed() >= *limit) {
             let message = format!("the turn took longer than {}", crate::text::seconds(limit));
             self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
-        } else if let Some(limit) = self.idle_limit().filter(|limit| self.alive.elapsed() >= *limit) {
+        } else if let Some(limit) = self.idle_limit().filter(|limit| self.was_silent_for(*limit)) {
             let message = format!("nothing came from the agent for {}", crate::text::seconds(limit));
             self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
         }
+    }
+
+    /// What stands in the pipe was said: only after a look into it silence is silence.
+    fn was_silent_for(&self, limit: Duration) -> bool {
+        self.heard_nothing && self.silence.lasted() >= limit
     }
 
     fn idle_limit(&self) -> Option<Duration> {
@@ -104,18 +122,19 @@ impl Pump<'_> {
         if !self.compacting {
             return Some(to_exit);
         }
-        let idle = limits.idle.map(|limit| left(self.alive, limit));
+        let idle = limits.idle.map(|limit| limit.saturating_sub(self.silence.lasted()));
         let turn = limits.turn.map(|limit| left(self.around.started, limit).max(to_exit));
         idle.into_iter().chain(turn).min()
     }
 
     /// How long nothing may happen before the clock must be looked at again.
-    pub(crate) fn patience(&self) -> Duration {
-        if self.desk.is_full() {
+    pub(crate) fn patience(&self, reading: bool) -> Duration {
+        // Nobody tells when there is room again.
+        if !reading {
             return Duration::from_millis(5);
         }
         if self.exited.is_some() {
-            return Duration::from_millis(20);
+            return Drain::patience();
         }
         let limits = self.around.limits;
         let next = match &self.stopping {
@@ -124,7 +143,7 @@ impl Pump<'_> {
             None if self.over.is_some() => self.left_to_exit(),
             None => {
                 let turn = limits.turn.map(|limit| left(self.around.started, limit));
-                let idle = self.idle_limit().map(|limit| left(self.alive, limit));
+                let idle = self.idle_limit().map(|limit| limit.saturating_sub(self.silence.lasted()));
                 turn.into_iter().chain(idle).min()
             }
         };

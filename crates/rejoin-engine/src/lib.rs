@@ -11,6 +11,7 @@ mod attach;
 mod cancel;
 mod command;
 mod desk;
+mod drain;
 mod engine;
 mod error;
 mod fork;
@@ -35,12 +36,17 @@ mod scratch;
 mod scribe;
 mod settle;
 mod shown_args;
+mod silence;
 mod supervisor;
+#[cfg(test)]
+mod tests;
 mod text;
 mod turn;
 mod watch;
+mod weight;
 mod why;
 
+pub use answers::OpenQuestion;
 pub use attach::read_attachments;
 pub use cancel::{CancelWatch, Canceller};
 pub use command::{CommandEnd, CommandOutcome, ShellCommand};

@@ -5,7 +5,8 @@ use std::time::Duration;
 pub struct Limits {
     /// The whole turn.
     pub turn: Option<Duration>,
-    /// Silence while no tool runs and no question is open.
+    /// Time without a line the agent's driver understood, while we were reading, no tool ran and no question
+    /// was open.
     pub idle: Option<Duration>,
     /// From the end of the turn to the end of the process.
     pub exit: Duration,

@@ -1,29 +1,29 @@
 //! One run of an agent: moves bytes between the process and its driver, watches the clock, and
 //! stops what must be stopped. A single loop over everything that can happen.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rejoin_agents::{Answer, Driver, Exit, Line, Step};
-use rejoin_core::{Event, FailureClass, Outcome, SessionId, Stream};
+use rejoin_core::{AnsweredBy, Event, FailureClass, Outcome, Question, SessionId, Stream};
 use rustix::event::PollFlags;
 
 use crate::Limits;
 use crate::answers::AnswerBox;
 use crate::cancel::CancelWatch;
 use crate::desk::Desk;
+use crate::drain::Drain;
 use crate::harvest::{Verdict, Yield};
 use crate::ladder::Rung;
 use crate::lines::Lines;
 use crate::poll::{Source, read_some, wait_for};
+use crate::silence::{Silence, shows_life};
 use crate::supervisor::{Command, Report, Supervised, list_processes};
 
 const STDERR_LINE: usize = 64 << 10;
 const STDERR_TAIL: usize = 8 << 10;
-/// How long a stream may stay open after the agent's end (a background process may hold it).
-const DRAIN: Duration = Duration::from_millis(200);
 
 /// Who may say what during a run.
 pub(crate) struct Surroundings<'a> {
@@ -62,11 +62,15 @@ pub(crate) struct Pump<'a> {
     reports: Vec<u8>,
     stderr_tail: String,
     pub(crate) open_tools: HashSet<String>,
-    pub(crate) open_questions: HashSet<String>,
-    /// Last sign of life that counts.
-    pub(crate) alive: Instant,
-    /// When the agent's process ended, and how.
-    pub(crate) exited: Option<(Instant, Option<i32>, Option<i32>)>,
+    pub(crate) open_questions: HashMap<String, Question>,
+    /// How long nothing came that counts.
+    pub(crate) silence: Silence,
+    /// The last look found nothing to read.
+    pub(crate) heard_nothing: bool,
+    /// How the agent's process ended.
+    pub(crate) exited: Option<(Option<i32>, Option<i32>)>,
+    /// What is then still to be read.
+    pub(crate) drain: Option<Drain>,
     /// When the turn ended.
     pub(crate) over: Option<Instant>,
     /// The supervisor was killed: in what words that is told.
@@ -103,9 +107,11 @@ pub(crate) fn pump(
         reports: Vec::new(),
         stderr_tail: String::new(),
         open_tools: HashSet::new(),
-        open_questions: HashSet::new(),
-        alive: Instant::now(),
+        open_questions: HashMap::new(),
+        silence: Silence::begin(),
+        heard_nothing: false,
         exited: None,
+        drain: None,
         over: None,
         lost: None,
         compacting: false,
@@ -122,22 +128,20 @@ impl Pump<'_> {
         let mut stderr = Lines::new(STDERR_LINE);
         let (mut stdout_open, mut stderr_open, mut control_open) = (true, true, true);
         let mut buffer = vec![0; 256 << 10];
-        let mut quiet_since = Instant::now();
         loop {
             self.desk.flush();
             self.watch_the_clock();
-            if let Some((at, ..)) = self.exited
-                && ((!stdout_open && !stderr_open) || quiet_since.max(at).elapsed() >= DRAIN)
-                && !self.desk.is_full()
-            {
+            if self.drain.as_ref().is_some_and(|drain| drain.is_over(stdout_open || stderr_open)) {
                 break;
             }
+            let reading = !self.desk.is_full();
+            self.silence.listen(reading);
             let ready = {
                 let mut fds = Vec::with_capacity(6);
-                if stdout_open && !self.desk.is_full() {
+                if stdout_open && reading {
                     fds.push((Source::Stdout, self.child.stdout.as_fd(), PollFlags::IN));
                 }
-                if stderr_open {
+                if stderr_open && reading {
                     fds.push((Source::Stderr, self.child.stderr.as_fd(), PollFlags::IN));
                 }
                 if control_open {
@@ -148,22 +152,17 @@ impl Pump<'_> {
                 }
                 fds.push((Source::Cancel, self.around.cancel.as_fd(), PollFlags::IN));
                 fds.push((Source::Answer, self.around.answers.as_fd(), PollFlags::IN));
-                wait_for(&fds, self.patience())?
+                wait_for(&fds, self.patience(reading))?
             };
+            self.heard_nothing = reading && !ready.contains(&Source::Stdout);
             for source in ready {
                 match source {
                     Source::Control => control_open = self.read_reports(),
                     Source::Stdin => self.write_input(),
                     Source::Cancel => self.on_cancel(),
                     Source::Answer => self.on_answers(),
-                    Source::Stdout => {
-                        quiet_since = Instant::now();
-                        stdout_open = self.read_stdout(&mut stdout, &mut buffer);
-                    }
-                    Source::Stderr => {
-                        quiet_since = Instant::now();
-                        stderr_open = self.read_stderr(&mut stderr, &mut buffer);
-                    }
+                    Source::Stdout => stdout_open = self.read_stdout(&mut stdout, &mut buffer),
+                    Source::Stderr => stderr_open = self.read_stderr(&mut stderr, &mut buffer),
                 }
             }
         }
@@ -174,21 +173,36 @@ impl Pump<'_> {
     }
 
     fn read_stdout(&mut self, lines: &mut Lines, buffer: &mut [u8]) -> bool {
-        let Some(bytes) = read_some(&self.child.stdout, buffer) else { return true };
-        let (driver, steps) = (&mut self.driver, &mut self.steps);
-        lines.feed(bytes, |line| driver.on_line(line, steps));
-        let open = !bytes.is_empty();
+        let read = read_some(&self.child.stdout, buffer);
+        self.note_read(Source::Stdout, read);
+        let Some(bytes) = read else { return true };
+        let (driver, steps, over) = (&mut self.driver, &mut self.steps, self.over.is_some());
+        let mut alive = false;
+        lines.feed(bytes, |line| {
+            let before = steps.len();
+            driver.on_line(line, steps);
+            let new = &steps[before..];
+            // After the end of the turn drivers pass over most lines, and over empty ones always.
+            let passed_over = new.is_empty() && (over || line.bytes.trim_ascii().is_empty());
+            alive |= !passed_over && shows_life(new);
+        });
+        self.take_life(alive);
         self.act();
-        open
+        !bytes.is_empty()
     }
 
     fn read_stderr(&mut self, lines: &mut Lines, buffer: &mut [u8]) -> bool {
-        let Some(bytes) = read_some(&self.child.stderr, buffer) else { return true };
+        let read = read_some(&self.child.stderr, buffer);
+        self.note_read(Source::Stderr, read);
+        let Some(bytes) = read else { return true };
         let open = !bytes.is_empty();
         let (driver, steps, tail) = (&mut self.driver, &mut self.steps, &mut self.stderr_tail);
+        let mut alive = false;
         let mut take = |line: Line<'_>| {
             let text = crate::text::diagnostic(&String::from_utf8_lossy(line.bytes));
+            let before = steps.len();
             driver.on_stderr(line, steps);
+            alive |= steps.len() > before && shows_life(&steps[before..]);
             tail.push_str(&text);
             tail.push('\n');
             steps.push(Step::Emit(Event::Diagnostic { stream: Stream::Stderr, text }));
@@ -201,8 +215,29 @@ impl Pump<'_> {
             let cut = tail.ceil_char_boundary(tail.len() - STDERR_TAIL);
             tail.drain(..cut);
         }
+        self.take_life(alive);
         self.act();
         open
+    }
+
+    fn note_read(&mut self, source: Source, read: Option<&[u8]>) {
+        if let Some(drain) = &mut self.drain {
+            drain.note_read(source, read);
+        }
+    }
+
+    fn take_life(&mut self, alive: bool) {
+        if alive {
+            self.silence.end();
+        }
+    }
+
+    /// The agent's process is gone. What it wrote is still in its pipes.
+    fn on_exit(&mut self, code: Option<i32>, signal: Option<i32>) {
+        if self.exited.is_none() {
+            self.exited = Some((code, signal));
+            self.drain = Some(Drain::begin(&self.child.stdout, &self.child.stderr));
+        }
     }
 
     fn read_reports(&mut self) -> bool {
@@ -219,13 +254,13 @@ impl Pump<'_> {
             let line: Vec<u8> = self.reports.drain(..=end).collect();
             match serde_json::from_slice(&line) {
                 Ok(Report::Exited { code, signal }) => {
-                    self.exited = Some((Instant::now(), code, signal));
+                    self.on_exit(code, signal);
                     self.got.exit_code = code;
                 }
                 Ok(Report::Failed { text }) => {
                     let words = format!("the agent could not be started: {text}");
                     self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Launch, words)));
-                    self.exited = Some((Instant::now(), None, None));
+                    self.on_exit(None, None);
                 }
                 _ => {}
             }
@@ -235,10 +270,10 @@ impl Pump<'_> {
 
     /// Without its word the agent is gone, too; if it was killed, so is all that it supervised by now.
     fn on_supervisor_gone(&mut self) {
-        self.exited.get_or_insert((Instant::now(), None, None));
+        self.on_exit(None, None);
         if let Some(left) = self.child.wait() {
             let words = format!("the supervisor of the agent was killed, and the agent with it; {left}");
-            self.got.warnings.push(words.clone());
+            self.got.warn(&words);
             self.desk.emit(Event::Warning { code: "supervisor".into(), text: words.clone() });
             self.lost = Some(words);
         }
@@ -275,6 +310,7 @@ impl Pump<'_> {
                 Step::CloseStdin => self.close_input = true,
                 Step::Stored => self.on_stored(),
                 Step::Total(total) => self.got.total = Some(total),
+                Step::Waiting => {}
                 Step::Rejected(words) => self.conclude(Verdict::Rejected(words)),
                 Step::Stumbled(words) => self.conclude(Verdict::Stumbled(words)),
                 Step::Ended(outcome) => {
@@ -320,7 +356,6 @@ impl Pump<'_> {
             // Of the wrong session nothing more is taken in.
             return;
         }
-        let mut counts_as_life = true;
         match &event {
             Event::Session { session, model, .. } => {
                 if !self.is_the_right_session(session) {
@@ -351,28 +386,37 @@ impl Pump<'_> {
                 self.got.usage = Some(*usage);
                 self.got.cost = cost.or(self.got.cost);
             }
-            Event::Question(question) => {
-                if self.around.can_ask {
-                    self.open_questions.insert(question.id.clone());
-                } else {
-                    self.driver.answer(&question.id, Answer::Declined, &mut self.steps);
-                }
+            Event::Question(question) => return self.on_question(question.clone()),
+            Event::QuestionWithdrawn { question } => {
+                self.open_questions.remove(question);
+                self.around.answers.close(question);
             }
-            Event::Warning { code, text } => {
-                // Being told to wait is no sign of life: an agent may retry for ever.
-                counts_as_life = code != "retry";
-                if counts_as_life {
-                    self.got.warnings.push(text.clone());
-                }
-            }
+            // Being told to wait is nothing to repeat at the end.
+            Event::Warning { code, text } if code != "retry" => self.got.warn(text),
             Event::Compaction { .. } => self.compacting = self.over.is_some(),
             Event::Diagnostic { stream: Stream::Stdout, .. } => self.got.diagnostics += 1,
             _ => {}
         }
-        if counts_as_life {
-            self.alive = Instant::now();
-        }
         self.desk.emit(event);
+    }
+
+    fn on_question(&mut self, question: Question) {
+        self.desk.emit(Event::Question(question.clone()));
+        if self.around.can_ask {
+            self.around.answers.open(&question.id);
+            self.open_questions.insert(question.id.clone(), question);
+        } else {
+            self.answer(&question, AnsweredBy::Nobody, Answer::Declined);
+        }
+    }
+
+    fn answer(&mut self, question: &Question, by: AnsweredBy, answer: Answer) {
+        let words = match &answer {
+            Answer::Text(text) => Some(text.as_str()),
+            Answer::Declined => None,
+        };
+        self.desk.emit(Event::QuestionAnswered(question.answered(by, words)));
+        self.driver.answer(&question.id, answer, &mut self.steps);
     }
 
     /// The agent named its session: another one than asked for is a loss, stopped at this line, unless
@@ -404,20 +448,21 @@ impl Pump<'_> {
 
     fn on_answers(&mut self) {
         for (question, answer) in self.around.answers.take() {
-            if self.open_questions.remove(&question) {
-                self.driver.answer(&question, answer, &mut self.steps);
+            if let Some(question) = self.open_questions.remove(&question) {
+                self.answer(&question, AnsweredBy::User, answer);
             }
         }
-        self.alive = Instant::now();
+        self.silence.end();
         self.act();
     }
 
     fn finish(mut self) -> (Verdict, Yield) {
+        self.around.answers.close_all();
         if let (None, Some(words)) = (&self.verdict, self.lost.take()) {
             self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Supervisor, words)));
         }
         if self.verdict.is_none() {
-            let (code, signal) = self.exited.map_or((None, None), |(_, code, signal)| (code, signal));
+            let (code, signal) = self.exited.unwrap_or_default();
             let stderr = std::mem::take(&mut self.stderr_tail);
             self.driver.on_exit(&Exit { code, signal, stderr: &stderr }, &mut self.steps);
             self.act();
@@ -451,7 +496,7 @@ impl Pump<'_> {
                 && !processes.is_empty()
             {
                 let text = format!("still running in the background: {}", list_processes(&processes));
-                self.got.warnings.push(text.clone());
+                self.got.warn(&text);
                 self.desk.emit(Event::Warning { code: "background".into(), text });
             }
         }

@@ -1,5 +1,5 @@
-//! A queue between two threads that is bounded by bytes, not by count: events differ in size by
-//! six orders of magnitude.
+//! A queue between two threads. Putting in never waits; how much stands in it is known in bytes, not by
+//! count (events differ in size by six orders of magnitude), so that whoever fills it can hold back.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,6 @@ struct State<T> {
 struct Shared<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    limit: usize,
 }
 
 /// What came out of a queue.
@@ -37,41 +36,29 @@ impl<T> Clone for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue that takes items until they weigh `limit`; an empty one takes anything.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub(crate) fn new() -> Self {
         let state = State { items: VecDeque::new(), bytes: 0, closed: false };
-        Self(Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), limit }))
+        Self(Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an item in if there is room, else gives it back. A closed queue swallows it.
-    pub(crate) fn try_push(&self, item: T, weight: usize) -> Result<(), T> {
-        let mut state = self.lock();
-        if !state.closed && !state.items.is_empty() && state.bytes + weight > self.0.limit {
-            return Err(item);
-        }
-        self.put(&mut state, item, weight);
-        Ok(())
-    }
-
-    /// Puts an item in, waiting for room.
+    /// Puts an item in. A closed queue swallows it.
     pub(crate) fn push(&self, item: T, weight: usize) {
         let mut state = self.lock();
-        while !state.closed && !state.items.is_empty() && state.bytes + weight > self.0.limit {
-            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        self.put(&mut state, item, weight);
-    }
-
-    fn put(&self, state: &mut State<T>, item: T, weight: usize) {
         if !state.closed {
             state.bytes += weight;
             state.items.push_back((item, weight));
-            self.0.changed.notify_all();
+            self.0.changed.notify_one();
         }
+    }
+
+    /// How much stands in it; nothing in a closed one, since nobody will hold back for it.
+    pub(crate) fn bytes(&self) -> usize {
+        let state = self.lock();
+        if state.closed { 0 } else { state.bytes }
     }
 
     /// The next item, waiting for it no longer than `limit`.
@@ -81,7 +68,6 @@ impl<T> Queue<T> {
         loop {
             if let Some((item, weight)) = state.items.pop_front() {
                 state.bytes -= weight;
-                self.0.changed.notify_all();
                 return Popped::Item(item);
             }
             if state.closed {
@@ -104,15 +90,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_gives_back_but_an_empty_one_takes_anything() {
-        let queue = Queue::new(10);
-        assert!(queue.try_push("giant", 1000).is_ok());
-        assert_eq!(queue.try_push("small", 1), Err("small"));
+    fn what_stands_in_it_is_weighed_and_comes_out_in_order() {
+        let queue = Queue::new();
+        queue.push("giant", 1000);
+        queue.push("small", 1);
+        assert_eq!(queue.bytes(), 1001);
         assert_eq!(queue.pop(Duration::ZERO), Popped::Item("giant"));
-        assert_eq!(queue.pop(Duration::ZERO), Popped::Nothing);
-        assert!(queue.try_push("small", 1).is_ok());
+        assert_eq!(queue.bytes(), 1);
         queue.close();
+        queue.push("late", 1);
+        assert_eq!(queue.bytes(), 0, "nobody holds back for a closed one");
         assert_eq!(queue.pop(Duration::ZERO), Popped::Item("small"));
         assert_eq!(queue.pop(Duration::ZERO), Popped::Closed);
+        let open = Queue::<()>::new();
+        assert_eq!(open.pop(Duration::ZERO), Popped::Nothing);
     }
 }

@@ -8,19 +8,21 @@ use rejoin_core::{
     Agent, CallNote, CallStatus, Content, ConversationId, Event, Kind, MessageId, Native, Part, Record,
     Stream, System, TurnId,
 };
-use rejoin_journal::{Append, JournalError};
+use rejoin_journal::{Append, JournalError, LONGEST_LINE, fit_line};
 use serde_json::to_value;
+
+use crate::weight::{of_value, weight};
 
 /// Pieces of text are written when this much has come together …
 const PIECE: usize = 4096;
 /// … or this much time has passed.
-const DELAY: Duration = Duration::from_millis(250);
-/// A tool call waits no longer than this for the ones right before it.
-const CALL_DELAY: Duration = Duration::from_millis(5);
+pub(crate) const DELAY: Duration = Duration::from_millis(250);
 /// Records are handed to the disk in batches of about this size.
 const BATCH: usize = 256 * 1024;
 /// How many messages may be written to in turns; agents write to one or two.
 const MESSAGES_OPEN: usize = 16;
+/// A text of this length fits into a line of a journal however it is escaped: at worst six bytes for one.
+const LONGEST_TEXT: usize = LONGEST_LINE / 6 - (64 << 10);
 /// How many lines that are not events are kept per turn; all are counted.
 const DIAGNOSTICS_KEPT: usize = 50;
 
@@ -59,6 +61,9 @@ impl Letterhead {
     pub(crate) fn system(&self, turn: Option<TurnId>, system: &System) -> Record {
         let mut record = self.record(Kind::System, new_id(), turn);
         (record.subtype, record.system_payload) = system.write();
+        if record.system_payload.as_ref().map_or(0, of_value) > LONGEST_TEXT {
+            fit_line(&mut record);
+        }
         record
     }
 }
@@ -131,8 +136,6 @@ pub(crate) struct Scribe {
     /// The piece being gathered.
     piece: Option<(MessageId, String)>,
     since: Instant,
-    /// A tool call is among what was gathered.
-    pressing: bool,
     batch: Vec<Record>,
     batch_bytes: usize,
     diagnostics: usize,
@@ -153,7 +156,6 @@ impl Scribe {
             last_answer: None,
             piece: None,
             since: Instant::now(),
-            pressing: false,
             batch: Vec::new(),
             batch_bytes: 0,
             diagnostics: 0,
@@ -193,13 +195,15 @@ impl Scribe {
                 self.finished(*message, *offset, text, model.as_deref(), native.as_deref());
             }
             Event::Thinking { message, text } => {
-                self.assistant(*message, Part::thought(text.as_str()), text.len());
+                for piece in in_lines(text) {
+                    self.assistant(*message, Part::thought(piece), piece.len());
+                }
             }
             Event::ToolUse { message, id, name, input, parent: None } => {
                 let note = CallNote::begun(id, name, input, now());
                 let call = OpenCall { message: *message, note, begun: Instant::now() };
                 self.calls.insert(id.clone(), call);
-                self.assistant(*message, Part::call(id, name, input.clone()), 256);
+                self.assistant(*message, Part::call(id, name, input.clone()), weight(event));
             }
             Event::ToolResult { message, id, output, error, parent: None } => {
                 let status = if *error { CallStatus::Error } else { CallStatus::Success };
@@ -210,16 +214,17 @@ impl Scribe {
                 let mut record = self.message(Kind::ToolResult, *message);
                 record.message = Some(Content::user(vec![part]));
                 record.tool_calls_metadata = note.iter().filter_map(|note| to_value(note).ok()).collect();
-                self.put_in_batch(record, output.len());
+                self.put_in_batch(record, weight(event));
             }
-            // What a subagent does is folded under the call it happened in: never on the path.
-            Event::ToolUse { parent: Some(call), .. } | Event::ToolResult { parent: Some(call), .. } => {
-                if let Some(message) = self.calls.get(call).map(|call| call.message) {
-                    self.settle();
-                    let mut record = self.message(Kind::Assistant, message);
-                    record.tool_calls_metadata = to_value(event).into_iter().collect();
-                    self.put_in_batch(record, 512);
-                }
+            // What a subagent does is folded under the call it happened in: never on the path. If that call is
+            // over, or was never seen, it stands with the newest answer.
+            Event::ToolUse { parent: Some(call), message, .. }
+            | Event::ToolResult { parent: Some(call), message, .. } => {
+                let known = self.calls.get(call).map(|call| call.message).or(self.last_answer);
+                self.settle();
+                let mut record = self.message(Kind::Assistant, known.unwrap_or(*message));
+                record.tool_calls_metadata = to_value(event).into_iter().collect();
+                self.put_in_batch(record, weight(event));
             }
             Event::Usage { usage, .. } => {
                 if let Some(message) = self.last_answer {
@@ -230,33 +235,32 @@ impl Scribe {
                 }
             }
             Event::Compaction { text } => {
-                let system = System::Compaction { agent: self.agent.clone(), text: text.clone() };
-                self.system(&system);
+                self.system(&System::Compaction { agent: self.agent.clone(), text: text.clone() });
             }
             Event::Diagnostic { stream: Stream::Stdout, text } if self.diagnostics < DIAGNOSTICS_KEPT => {
                 self.diagnostics += 1;
-                let system = System::Diagnostic { run: self.run, stream: Stream::Stdout, text: text.clone() };
-                self.system(&system);
+                let stream = Stream::Stdout;
+                self.system(&System::Diagnostic { run: self.run, stream, text: text.clone() });
+            }
+            Event::Warning { code, text } => {
+                self.system(&System::Warning { code: code.clone(), text: text.clone() });
+            }
+            Event::Question(question) => self.system(&System::Question(Box::new(question.clone()))),
+            Event::QuestionAnswered(answer) => self.system(&System::QuestionAnswered(answer.clone())),
+            Event::QuestionWithdrawn { question } => {
+                self.system(&System::QuestionWithdrawn { question: question.clone() });
             }
             _ => {}
         }
-        // A call is on record before the tool has done much: after `kill -9` the next turn must tell of it.
-        self.pressing |= matches!(event, Event::ToolUse { .. });
-        if self.batch_bytes >= BATCH || self.since.elapsed() >= self.patience() {
+        if self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
             self.flush()?;
         }
         Ok(())
     }
 
-    /// How long what was gathered may wait.
-    pub(crate) fn patience(&self) -> Duration {
-        if self.pressing { CALL_DELAY } else { DELAY }
-    }
-
     /// Hands everything gathered to the disk.
     pub(crate) fn flush(&mut self) -> Result<(), JournalError> {
         self.settle();
-        self.pressing = false;
         self.since = Instant::now();
         if self.batch.is_empty() {
             return Ok(());
@@ -301,9 +305,11 @@ impl Scribe {
             return;
         }
         self.settle();
+        let mut pieces = in_lines(text);
         let mut record = self.message(Kind::Assistant, message);
+        let first = if same { "" } else { pieces.next().unwrap_or_default() };
         if !same {
-            record.message = Some(Content::model(vec![Part::text(text)]));
+            record.message = Some(Content::model(vec![Part::text(first)]));
             record.replaces = replaces;
         }
         if !named {
@@ -314,7 +320,11 @@ impl Scribe {
                 message_id: id.map(str::to_owned),
             });
         }
-        self.put_in_batch(record, if same { 0 } else { text.len() });
+        let about = model.map_or(0, str::len) + id.map_or(0, str::len);
+        self.put_in_batch(record, first.len() + about);
+        for piece in pieces.filter(|_| !same) {
+            self.assistant(message, Part::text(piece), piece.len());
+        }
     }
 
     /// Writes one part of an assistant message.
@@ -327,11 +337,11 @@ impl Scribe {
 
     /// Moves the gathered piece into the batch.
     fn settle(&mut self) {
-        if let Some((message, text)) = self.piece.take() {
-            let bytes = text.len();
+        let Some((message, text)) = self.piece.take() else { return };
+        for piece in in_lines(&text) {
             let mut record = self.message(Kind::Assistant, message);
-            record.message = Some(Content::model(vec![Part::text(text)]));
-            self.put_in_batch(record, bytes);
+            record.message = Some(Content::model(vec![Part::text(piece)]));
+            self.put_in_batch(record, piece.len());
         }
     }
 
@@ -350,7 +360,8 @@ impl Scribe {
     fn system(&mut self, system: &System) {
         self.settle();
         let record = self.head.system(Some(self.turn), system);
-        self.put_in_batch(record, 256);
+        let bytes = record.system_payload.as_ref().map_or(0, of_value);
+        self.put_in_batch(record, bytes);
     }
 
     fn open(&mut self, kind: Kind, message: MessageId) -> &mut Open {
@@ -375,10 +386,24 @@ impl Scribe {
         self.head.record(kind, message, Some(parent))
     }
 
-    fn put_in_batch(&mut self, record: Record, bytes: usize) {
+    fn put_in_batch(&mut self, mut record: Record, bytes: usize) {
+        if bytes > LONGEST_TEXT {
+            fit_line(&mut record);
+        }
         self.batch_bytes += bytes + 400;
         self.batch.push(record);
     }
+}
+
+/// A text in pieces that fit into a line each; an empty one is one piece.
+fn in_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut left = Some(text);
+    std::iter::from_fn(move || {
+        let text = left?;
+        let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST_TEXT));
+        left = (!rest.is_empty()).then_some(rest);
+        Some(piece)
+    })
 }
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;

@@ -9,12 +9,12 @@ use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
     SCHEMA_VERSION, SessionId, System, TurnId,
 };
-use rejoin_journal::{Lease, private};
+use rejoin_journal::{LONGEST_LINE, Lease, private};
 
 use crate::answers::AnswerBox;
 use crate::attach::write_copies;
 use crate::cancel::CancelWatch;
-use crate::desk::Desk;
+use crate::desk::{Desk, Trouble};
 use crate::harvest::{Verdict, Yield};
 use crate::lease::Leases;
 use crate::probe::Ask;
@@ -74,11 +74,11 @@ impl Engine {
             warnings: Vec::new(),
             runs: 0,
         };
+        let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
         let scribe = turn.write_down(&ready, used_elsewhere.as_ref())?;
         drop(beginning);
         let (mut desk, events) = Desk::new(scribe);
         turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
-        let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
         let Watcher { on_event, on_question, cancel } = watcher;
         let mut diagnostics = Vec::new();
         let result = std::thread::scope(|threads| {
@@ -257,8 +257,11 @@ impl Turn<'_> {
         let (outcome, got, plan, lossy) = loop {
             let planned = self.planned_pin(&ready);
             let composed = ready.composed.clone();
-            let (verdict, got) = self.run_once(ready, planned.as_ref(), desk, cancel, answers)?;
             let (plan, lossy) = (composed.decision().clone(), composed.lossy());
+            let (verdict, got) = match self.run_once(ready, planned.as_ref(), desk, cancel, answers) {
+                Ok(ran) => ran,
+                Err(error) => break (failed(&error), (Yield::default(), planned), plan, lossy),
+            };
             let next = match verdict {
                 Verdict::Ended(outcome) => {
                     bytes += composed.bytes();
@@ -291,15 +294,14 @@ impl Turn<'_> {
             };
             match next {
                 Ok(next) => ready = next,
-                Err(TurnError::Journal(error)) => return Err(error.into()),
+                Err(error @ TurnError::Unrecorded { .. }) => return Err(error),
                 Err(error) => {
-                    let outcome = Outcome::failed(FailureClass::Launch, error.to_string());
-                    break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
+                    break (failed(&error), (Yield { session: None, ..got }, None), plan, lossy);
                 }
             }
         };
-        if let Some(error) = desk.trouble() {
-            return Err(error.into());
+        if let Some(trouble) = desk.trouble() {
+            return Err(self.unrecorded(trouble));
         }
         let (got, planned) = got;
         let mut receipt = settle::receipt(self.order, self.scene, self.id, plan, outcome);
@@ -436,9 +438,14 @@ impl Turn<'_> {
         self.runs += 1;
         desk.next_run();
         if !self.ephemeral() {
-            desk.write_synced(vec![self.intent(&ready)])?;
+            let intent = self.intent(&ready);
+            desk.write_synced(vec![intent]).map_err(|trouble| self.unrecorded(trouble))?;
         }
         Ok(ready)
+    }
+
+    fn unrecorded(&self, cause: Trouble) -> TurnError {
+        TurnError::Unrecorded { conversation: self.scene.id.short(), cause }
     }
 
     /// Pin and receipt, synced, then the result.
@@ -463,27 +470,34 @@ impl Turn<'_> {
             let then = if asked { "tells it this one again" } else { "replays the history" };
             let text = format!("the agent did not name its session: the next turn {then}");
             desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
-            got.warnings.push(text);
+            got.warn(&text);
         }
         receipt.session = got.session.as_ref().map(|session| session.as_str().to_owned());
+        receipt.warnings = std::mem::take(&mut self.warnings);
+        receipt.warnings.extend(got.take_warnings());
         receipt.model = got.model;
         receipt.usage = got.usage;
         receipt.cost = got.cost;
         receipt.exit_code = got.exit_code;
         receipt.diagnostics = got.diagnostics;
-        receipt.warnings = std::mem::take(&mut self.warnings);
-        receipt.warnings.extend(got.warnings);
         receipt.milliseconds = self.started.elapsed().as_millis() as u64;
         if !self.ephemeral() {
             let pin = pin.map(|pin| self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
             let mut records: Vec<_> = pin.into_iter().collect();
             records.push(self.head.system(Some(self.id), &System::Receipt(Box::new(receipt.clone()))));
-            desk.write_synced(records)?;
+            desk.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
         }
         let text = got.answer.text;
         desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
     }
+}
+
+/// What a turn came to whose agent could not be run: refused by what it can do, or for a reason of our own.
+fn failed(error: &TurnError) -> Outcome {
+    let ours = matches!(error, TurnError::Journal(_) | TurnError::System { .. });
+    let class = if ours { FailureClass::Internal } else { FailureClass::Launch };
+    Outcome::failed(class, error.to_string())
 }
 
 /// Puts files of rejoin's own where the agent will look for them.
@@ -500,6 +514,9 @@ fn write_own_files(files: &[(std::path::PathBuf, String)]) -> Result<(), TurnErr
     Ok(())
 }
 
+/// The longest prompt as it stands in a line of the journal, which holds a few other things.
+const LONGEST_PROMPT: usize = LONGEST_LINE - (1 << 20);
+
 fn check_prompt(order: &Order) -> Result<(), TurnError> {
     if order.prompt.trim().is_empty() {
         return Err(TurnError::Usage("the prompt is empty; say what the agent should do".into()));
@@ -508,6 +525,15 @@ fn check_prompt(order: &Order) -> Result<(), TurnError> {
         return Err(TurnError::Usage(
             "the prompt contains a NUL byte, which no agent accepts; remove it".into(),
         ));
+    }
+    // A prompt is one line of the journal and is never shortened. At worst a byte becomes six.
+    let long = order.wish != Wish::Ephemeral && order.prompt.len() > LONGEST_PROMPT / 6;
+    let written =
+        if long { serde_json::to_string(&order.prompt).map_or(usize::MAX, |json| json.len()) } else { 0 };
+    if written > LONGEST_PROMPT {
+        return Err(TurnError::Usage(format!(
+            "the prompt is too long for the history: it takes {written} bytes there (a control character takes six), and {LONGEST_PROMPT} are possible; write it to a file and name that, or send it with --ephemeral, which keeps no history"
+        )));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use rejoin_agents::Answer;
-use rejoin_core::{Event, Question};
+use rejoin_core::Event;
 
-use crate::answers::AnswerBox;
+use crate::answers::{AnswerBox, OpenQuestion};
 use crate::cancel::CancelWatch;
 use crate::desk::Batch;
 use crate::queue::{Popped, Queue};
@@ -13,7 +13,7 @@ pub struct Watcher<'a> {
     /// Sees every event, in order, on the caller's thread.
     pub on_event: &'a mut dyn FnMut(&Event),
     /// Answers questions; without it agents are told that nobody is there.
-    pub on_question: Option<&'a mut dyn FnMut(&Question) -> Answer>,
+    pub on_question: Option<&'a mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
     /// Stops the turn from elsewhere.
     pub cancel: CancelWatch,
 }
@@ -26,7 +26,7 @@ pub(crate) fn show(
     events: &Queue<Batch>,
     answers: &AnswerBox,
     on_event: &mut dyn FnMut(&Event),
-    mut on_question: Option<&mut dyn FnMut(&Question) -> Answer>,
+    mut on_question: Option<&mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
     diagnostics: &mut Vec<String>,
 ) {
     loop {
@@ -35,7 +35,7 @@ pub(crate) fn show(
             Popped::Nothing => continue,
             Popped::Closed => return,
         };
-        for event in batch.iter() {
+        for event in &batch {
             if let Event::Diagnostic { text, .. } = event
                 && diagnostics.len() < DIAGNOSTICS_KEPT
             {
@@ -43,7 +43,10 @@ pub(crate) fn show(
             }
             on_event(event);
             if let (Event::Question(question), Some(answer)) = (event, on_question.as_mut()) {
-                answers.put(question.id.clone(), answer(question));
+                let open = OpenQuestion { question, answers };
+                if open.is_open() {
+                    answers.put(question.id.clone(), answer(&open));
+                }
             }
         }
     }

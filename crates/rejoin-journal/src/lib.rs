@@ -30,6 +30,7 @@ mod scan;
 mod store;
 
 pub use checksum::Checksum;
+pub use clip::fit_line;
 pub use error::JournalError;
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};

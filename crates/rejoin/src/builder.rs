@@ -8,12 +8,11 @@ use std::time::Duration;
 use rejoin_agents::{Answer, Definition};
 use rejoin_core::plan::Wish;
 use rejoin_core::{
-    Agent, Conversation, ConversationId, Event, Message, Permissions, Question, Scope, Turn, TurnId,
-    TurnState,
+    Agent, Conversation, ConversationId, Event, Message, Permissions, Scope, Turn, TurnId, TurnState,
 };
 use rejoin_engine::{
-    AgentSetup, Base, CancelWatch, Canceller, DryRun, Limits, Order, Target, TurnError, TurnOutcome, Watcher,
-    Why, read_attachments,
+    AgentSetup, Base, CancelWatch, Canceller, DryRun, Limits, OpenQuestion, Order, Target, TurnError,
+    TurnOutcome, Watcher, Why, read_attachments,
 };
 use rejoin_journal::{load, messages};
 
@@ -53,7 +52,7 @@ pub struct TurnBuilder<'a> {
 }
 
 /// Whoever answers the agent's questions.
-type Answerer<'a> = Box<dyn FnMut(&Question) -> Answer + 'a>;
+type Answerer<'a> = Box<dyn FnMut(&OpenQuestion<'_>) -> Answer + 'a>;
 
 /// Which conversation was asked for.
 enum Wanted {
@@ -287,7 +286,7 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// Answers questions of the agent. Without it, it is told that nobody is there.
-    pub fn on_question(mut self, answer: impl FnMut(&Question) -> Answer + 'a) -> Self {
+    pub fn on_question(mut self, answer: impl FnMut(&OpenQuestion<'_>) -> Answer + 'a) -> Self {
         self.on_question = Some(Box::new(answer));
         self
     }
@@ -323,7 +322,7 @@ impl<'a> TurnBuilder<'a> {
             on_event: &mut on_event,
             on_question: on_question
                 .as_mut()
-                .map(|answer| &mut **answer as &mut dyn FnMut(&Question) -> Answer),
+                .map(|answer| &mut **answer as &mut dyn FnMut(&OpenQuestion<'_>) -> Answer),
             cancel,
         };
         rejoin.engine.make_home()?;

@@ -57,14 +57,15 @@ pub use name::check_name;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, Attachment, CallNote, CallStatus, Calls, Choice, Content, Conversation, ConversationId,
-    ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind, Message, MessageId, Origin,
-    Outcome, Part, Permissions, Pin, PinState, Question, Reason, Receipt, SaidHere, Scope, SessionId, Stream,
-    ToolCall, Turn, TurnId, TurnState, Usage, call_words, visible, visible_line,
+    Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Choice, ChoiceKind, Content,
+    Conversation, ConversationId, ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind,
+    Message, MessageId, Origin, Outcome, Part, Permissions, Pin, PinState, Question, QuestionAnswer,
+    QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, ToolCall, Turn, TurnId, TurnState,
+    Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, SUPERVISE,
-    ShellCommand, TurnOutcome, Why, end_left, supervisor_main,
+    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, OpenQuestion,
+    SUPERVISE, ShellCommand, TurnOutcome, Why, end_left, supervisor_main,
 };
 pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
 pub use search::{Found, SearchFilter};

@@ -124,7 +124,7 @@ impl ClaudeDriver {
                 let id = wire.request_id.into_string();
                 self.questions.ask(&id, wire.request.0.unwrap_or_default(), out);
             }
-            "control_cancel_request" => self.questions.cancel(wire.request_id.as_str()),
+            "control_cancel_request" => self.questions.withdraw(wire.request_id.as_str(), out),
             kind => return QUIET_LINES.contains(&kind) || kind.starts_with("streamlined_"),
         }
         true

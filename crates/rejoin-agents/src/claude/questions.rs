@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rejoin_core::{Choice, Event, Question};
+use rejoin_core::{Choice, ChoiceKind, Event, Question};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -44,10 +44,11 @@ impl Questions {
             return;
         }
         let tool = request.tool_name.as_str();
-        let mut left = if tool == ASK { asked(id, &request.input) } else { VecDeque::new() };
+        let call = request.tool_use_id.filled();
+        let mut left = if tool == ASK { asked(id, call, &request.input) } else { VecDeque::new() };
         let (question, asked) = match left.pop_front() {
             Some((question, asked)) => (question, Some(asked)),
-            None => (leave(id, tool, &request.input), None),
+            None => (leave(id, call, tool, &request.input), None),
         };
         self.open.push(Open {
             request: id.to_owned(),
@@ -61,8 +62,10 @@ impl Questions {
     }
 
     /// Claude no longer wants to know.
-    pub(super) fn cancel(&mut self, request: &str) {
-        self.open.retain(|open| open.request != request);
+    pub(super) fn withdraw(&mut self, request: &str, out: &mut Vec<Step>) {
+        for open in self.open.extract_if(.., |open| open.request == request) {
+            out.push(Step::Emit(Event::QuestionWithdrawn { question: open.question }));
+        }
     }
 
     /// An answer, if the question is still open.
@@ -101,16 +104,22 @@ fn respond(response: &Value) -> Step {
 }
 
 /// May it use this tool?
-fn leave(id: &str, tool: &str, input: &Value) -> Question {
-    let choice = |label: &str, description: &str| Choice {
+fn leave(id: &str, call: Option<&str>, tool: &str, input: &Value) -> Question {
+    let choice = |label: &str, description: &str, kind| Choice {
+        id: label.to_owned(),
         label: label.to_owned(),
         description: description.to_owned(),
+        kind,
     };
     Question {
         id: id.to_owned(),
         text: format!("Claude wants to use {tool}: {}", gist(input)),
-        choices: vec![choice("allow", "this once"), choice("deny", "Claude goes on without it")],
+        choices: vec![
+            choice("allow", "this once", ChoiceKind::AllowOnce),
+            choice("deny", "Claude goes on without it", ChoiceKind::RejectOnce),
+        ],
         tool: Some(tool.to_owned()),
+        call: call.map(str::to_owned),
     }
 }
 
@@ -127,20 +136,22 @@ fn gist(input: &Value) -> String {
 }
 
 /// The questions of the asking tool, each with its text as Claude wants it back.
-fn asked(id: &str, input: &Value) -> VecDeque<(Question, String)> {
+fn asked(id: &str, call: Option<&str>, input: &Value) -> VecDeque<(Question, String)> {
     let asking = Asking::deserialize(input).unwrap_or_default();
     let questions = asking.questions.0.into_iter().enumerate();
-    questions.map(|(at, asked)| question(id, at, asked)).collect()
+    questions.map(|(at, asked)| question(id, call, at, asked)).collect()
 }
 
-fn question(id: &str, at: usize, asked: Asked<'_>) -> (Question, String) {
+fn question(id: &str, call: Option<&str>, at: usize, asked: Asked<'_>) -> (Question, String) {
     let id = if at == 0 { id.to_owned() } else { format!("{id}#{}", at + 1) };
-    let choices = asked.options.0.into_iter().map(|offered| Choice {
+    let choices = asked.options.0.into_iter().enumerate().map(|(at, offered)| Choice {
+        id: (at + 1).to_string(),
         label: offered.label.into_string(),
         description: offered.description.into_string(),
+        kind: ChoiceKind::Answer,
     });
     let key = asked.question.into_string();
     let text =
         if asked.multi_select.is_set() { format!("{key} (one or more, with commas)") } else { key.clone() };
-    (Question { id, text, choices: choices.collect(), tool: None }, key)
+    (Question { id, text, choices: choices.collect(), tool: None, call: call.map(str::to_owned) }, key)
 }

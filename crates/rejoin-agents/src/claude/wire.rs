@@ -72,6 +72,7 @@ pub(super) struct Compacted<'a> {
 pub(super) struct ControlRequest<'a> {
     pub(super) subtype: Text<'a>,
     pub(super) tool_name: Text<'a>,
+    pub(super) tool_use_id: Text<'a>,
     pub(super) input: Value,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
+use serde_json::Value;
 
 use super::failure;
 use super::wire::{Item, Wire};
@@ -33,6 +34,8 @@ pub(super) struct CodexDriver {
     /// Calls whose beginning was seen, by Codex's id: it counts its items anew in every run, so
     /// each gets an id that is one of its kind.
     begun: HashMap<String, String>,
+    /// Its plan, as it was told last.
+    plan: Option<Value>,
     /// An error that is the last word if the turn fails now, and else a retry.
     error: Option<String>,
     last_retry: String,
@@ -56,6 +59,7 @@ impl CodexDriver {
             thread: String::new(),
             current: None,
             begun: HashMap::new(),
+            plan: None,
             error: None,
             last_retry: String::new(),
             interrupted: false,
@@ -99,7 +103,12 @@ impl CodexDriver {
             }
             "item.started" => return wire.item.0.is_some_and(|item| self.item_started(&item, out)),
             "item.completed" => return wire.item.0.is_some_and(|item| self.item_completed(item, out)),
-            "item.updated" | "session.created" => {}
+            "item.updated" => {
+                if let Some(item) = wire.item.0.filter(Item::is_plan) {
+                    self.plan(&item, out);
+                }
+            }
+            "session.created" => {}
             "error" => self.error_line(wire.message.into_string(), out),
             "turn.completed" => {
                 if let Some(tokens) = wire.usage.0 {
@@ -127,7 +136,28 @@ impl CodexDriver {
         }));
     }
 
+    /// Its plan is a list that stands open for the whole turn; a call of the tool that changes it is over at
+    /// once.
+    fn plan(&mut self, item: &Item<'_>, out: &mut Vec<Step>) {
+        let input = item.input();
+        if self.plan.as_ref() == Some(&input) {
+            return;
+        }
+        self.plan = Some(input);
+        if let Some(name) = item.tool() {
+            let id = self.call(item, name, out);
+            self.begun.remove(item.id.as_str());
+            self.current = None;
+            let (message, output) = ((self.ids)(), String::new());
+            out.push(Step::Emit(Event::ToolResult { message, id, output, error: false, parent: None }));
+        }
+    }
+
     fn item_started(&mut self, item: &Item<'_>, out: &mut Vec<Step>) -> bool {
+        if item.is_plan() {
+            self.plan(item, out);
+            return true;
+        }
         let Some(name) = item.tool() else {
             return matches!(item.kind.as_str(), "agent_message" | "assistant_message" | "reasoning");
         };
@@ -136,12 +166,14 @@ impl CodexDriver {
     }
 
     /// Tells of a call and keeps it in mind.
-    fn call(&mut self, item: &Item<'_>, name: String, out: &mut Vec<Step>) {
+    fn call(&mut self, item: &Item<'_>, name: String, out: &mut Vec<Step>) -> String {
         let message = self.current().id;
         let native = item.id.as_str();
         let id = format!("{}-{native}", message.short());
         self.begun.insert(native.to_owned(), id.clone());
-        out.push(Step::Emit(Event::ToolUse { message, id, name, input: item.input(), parent: None }));
+        let input = item.input();
+        out.push(Step::Emit(Event::ToolUse { message, id: id.clone(), name, input, parent: None }));
+        id
     }
 
     fn item_completed(&mut self, item: Item<'_>, out: &mut Vec<Step>) -> bool {
@@ -168,6 +200,7 @@ impl CodexDriver {
             kind if kind.ends_with("compaction") => {
                 out.push(Step::Emit(Event::Compaction { text: item.text.into_string() }));
             }
+            _ if item.is_plan() => self.plan(&item, out),
             _ => {
                 let Some(name) = item.tool() else {
                     return false;
@@ -202,7 +235,9 @@ impl CodexDriver {
 
     /// Some retries go on for ever in the same words: once is enough.
     fn retry(&mut self, words: String, out: &mut Vec<Step>) {
-        if self.last_retry != words {
+        if self.last_retry == words {
+            out.push(Step::Waiting);
+        } else {
             self.last_retry.clone_from(&words);
             out.push(Step::Emit(Event::Warning { code: "retry".into(), text: words }));
         }

@@ -99,6 +99,11 @@ impl Item<'_> {
         })
     }
 
+    /// Whether it is its plan for the turn: a list, not a call that runs.
+    pub(super) fn is_plan(&self) -> bool {
+        self.kind.as_str() == "todo_list"
+    }
+
     /// The arguments of the call.
     pub(super) fn input(&self) -> Value {
         match self.kind.as_str() {

@@ -72,6 +72,7 @@ pub(crate) fn shown(steps: &[Step]) -> String {
         Step::Total(usage) => format!("TOTAL {}", serde_json::to_string(usage).unwrap()),
         Step::Rejected(words) => format!("REJECTED {words:?}"),
         Step::Stumbled(words) => format!("STUMBLED {words:?}"),
+        Step::Waiting => "WAITING".to_owned(),
         Step::Ended(outcome) => format!("ENDED {}", serde_json::to_string(outcome).unwrap()),
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -2,10 +2,10 @@
 //! damaged files are read.
 
 use rejoin_core::{
-    Agent, Attachment, Choice, Conversation, ConversationId, ConversationInfo, Decision, Envelope, Event,
-    FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions, Pin, PinState, Question,
-    Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState,
-    Usage, Witness,
+    Agent, AnsweredBy, Attachment, Choice, ChoiceKind, Conversation, ConversationId, ConversationInfo,
+    Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions,
+    Pin, PinState, Question, QuestionAnswer, Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope,
+    SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -208,6 +208,15 @@ fn systems() -> Vec<System> {
         System::Compaction { agent: CLAUDE, text: "shorter".into() },
         System::Gap { agent: CLAUDE, session: "s".into(), text: "used elsewhere".into() },
         System::Diagnostic { run: 1, stream: Stream::Stderr, text: "warning".into() },
+        System::Warning { code: "background".into(), text: "still running".into() },
+        System::Question(Box::new(Question { id: "q1".into(), ..Question::default() })),
+        System::QuestionAnswered(QuestionAnswer {
+            question: "q1".into(),
+            by: AnsweredBy::Nobody,
+            option: None,
+            text: None,
+        }),
+        System::QuestionWithdrawn { question: "q1".into() },
         System::Forked { conversation: ConversationId::new(Uuid::from_u128(7)), turn: id(1) },
     ]
 }
@@ -303,11 +312,24 @@ fn events() -> Vec<Event> {
             id: "q1".into(),
             text: "May I?".into(),
             choices: vec![
-                Choice { label: "yes".into(), description: "once".into() },
-                Choice { label: "no".into(), description: String::new() },
+                Choice {
+                    id: "allow".into(),
+                    label: "yes".into(),
+                    description: "once".into(),
+                    kind: ChoiceKind::AllowOnce,
+                },
+                Choice { id: "2".into(), label: "no".into(), ..Choice::default() },
             ],
             tool: Some("Bash".into()),
+            call: Some("c1".into()),
         }),
+        Event::QuestionAnswered(QuestionAnswer {
+            question: "q1".into(),
+            by: AnsweredBy::User,
+            option: Some("allow".into()),
+            text: None,
+        }),
+        Event::QuestionWithdrawn { question: "q2".into() },
         Event::Compaction { text: "context compacted".into() },
         Event::Warning { code: "advanced".into(), text: "the session was used elsewhere".into() },
         Event::Diagnostic { stream: Stream::Stdout, text: "not json".into() },
@@ -328,11 +350,13 @@ fn kinds_of_events(event: &Event) -> usize {
         | Event::ToolResult { .. }
         | Event::Usage { .. }
         | Event::Question(_)
+        | Event::QuestionAnswered(_)
+        | Event::QuestionWithdrawn { .. }
         | Event::Compaction { .. }
         | Event::Warning { .. }
         | Event::Diagnostic { .. }
         | Event::ResumeRejected { .. }
-        | Event::Result { .. } => 14,
+        | Event::Result { .. } => 16,
     }
 }
 

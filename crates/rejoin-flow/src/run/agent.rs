@@ -268,6 +268,9 @@ fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Ended {
             Some(Err(why)) => Ended::failed(key, Failure::Output, why),
             None => Ended::new(key, State::Done),
         },
+        Outcome::Failed { class: FailureClass::Internal, message } => {
+            Ended { code: 7, ..Ended::failed(key, Failure::Refused, message) }
+        }
         Outcome::Failed { class, message } => {
             let failed = Ended::failed(key, Failure::AgentFailed, format!("{}: {message}", class.words()));
             Ended { code: if *class == FailureClass::Busy { 6 } else { 1 }, ..failed }

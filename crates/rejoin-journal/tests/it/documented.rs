@@ -1,9 +1,9 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, Attachment, CallNote, CallStatus, Content, Decision, Event, FailureClass, Intent, Kind, Mark,
-    Native, Outcome, Part, Permissions, Pin, PinState, Reason, Receipt, Record, Repeated, Scope, SessionId,
-    Stream, System, Usage, Witness,
+    Agent, AnsweredBy, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content, Decision, Event,
+    FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState, Question, Reason,
+    Receipt, Record, Repeated, Scope, SessionId, Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -97,6 +97,10 @@ fn example() -> Vec<Record> {
         tell(16, None, System::Tags { add: vec!["urgent".into()], remove: vec!["later".into()] }),
         tell(17, None, System::Moved { project: "/home/ann/new".into(), dir: "/home/ann/new".into() }),
         tell(18, None, System::Forked { conversation: conversation(1), turn: message(1) }),
+        tell(19, Some(1), System::Warning { code: "lossy".into(), text: "the replay was shortened".into() }),
+        tell(20, Some(1), System::Question(Box::new(question()))),
+        tell(21, Some(1), System::QuestionAnswered(question().answered(AnsweredBy::User, Some("allow")))),
+        tell(22, Some(1), System::QuestionWithdrawn { question: "req_02".into() }),
     ]
 }
 
@@ -112,6 +116,25 @@ fn inside() -> Event {
         name: "Read".into(),
         input: json!({"file_path": "a.rs"}),
         parent: Some("toolu_01".into()),
+    }
+}
+
+fn question() -> Question {
+    let choice = |label: &str, description: &str, kind| Choice {
+        id: label.into(),
+        label: label.into(),
+        description: description.into(),
+        kind,
+    };
+    Question {
+        id: "req_01".into(),
+        text: "Claude wants to use Bash: ls".into(),
+        choices: vec![
+            choice("allow", "this once", ChoiceKind::AllowOnce),
+            choice("deny", "Claude goes on without it", ChoiceKind::RejectOnce),
+        ],
+        tool: Some("Bash".into()),
+        call: Some("toolu_01".into()),
     }
 }
 
@@ -193,6 +216,10 @@ fn subtype(system: &System) -> &'static str {
         System::Compaction { .. } => "compaction",
         System::Gap { .. } => "gap",
         System::Diagnostic { .. } => "diagnostic",
+        System::Warning { .. } => "warning",
+        System::Question(_) => "question",
+        System::QuestionAnswered(_) => "question_answered",
+        System::QuestionWithdrawn { .. } => "question_withdrawn",
     }
 }
 
@@ -227,7 +254,7 @@ fn every_kind_of_record_and_every_field_is_documented() {
             assert!(document.contains(&format!("| `{field}` |")), "{field} is not in the table");
         }
     }
-    assert_eq!(subtypes.len(), 14);
+    assert_eq!(subtypes.len(), 18);
     for name in subtypes {
         assert!(document.contains(&format!("`{name}`")), "{name} is not told");
     }

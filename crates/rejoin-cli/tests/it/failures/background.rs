@@ -34,6 +34,21 @@ fn after_a_clean_turn_they_live_on_and_are_named() {
 }
 
 #[test]
+fn one_that_goes_on_writing_to_the_agents_streams_does_not_keep_the_turn() {
+    let bench = Bench::new();
+    let chatter = "(for i in $(seq 3000); do echo more; sleep 0.02; done > /proc/$PPID/fd/2 2>/dev/null &) >/dev/null 2>&1";
+    let begun = Instant::now();
+    let said = bench.first(&format!("TOOL-RUN [{chatter}] MARK-a")).done();
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    said.came_to("completed", None).knows(&["a"]);
+    assert!(said.warned("background").starts_with("still running"));
+    for process in bench.processes() {
+        kill(process.pid);
+    }
+    bench.comes_to_rest();
+}
+
+#[test]
 fn after_a_failed_turn_they_are_ended() {
     let bench = Bench::new();
     bench.first("CHILD 300\nFAIL server x").ends(1);

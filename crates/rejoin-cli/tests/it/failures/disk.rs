@@ -74,6 +74,22 @@ fn a_read_only_home_can_be_read_and_not_written() {
 }
 
 #[test]
+fn a_file_that_may_not_grow_is_an_error_like_a_full_disk() {
+    let bench = Bench::new();
+    let script = |prompt: &str| format!("ulimit -f 200; exec {REJOIN} run -o stream-json -a demo '{prompt}'");
+    let said = Call::of(&bench, "sh", &["-c", &script("FLOOD 2m MARK-a")]).ends(7);
+    said.tells(&["File too large", "ulimit -f", "the prompt is kept"]);
+    assert_eq!(said.result()["class"], "internal");
+    bench.comes_to_rest();
+    // Whoever is run below us meets the limit as everywhere: by its signal.
+    let said =
+        Call::of(&bench, "sh", &["-c", &script("TOOL-RUN [head -c 1m /dev/zero > big; echo code=$?]")])
+            .done();
+    let output = said.events_of("tool_result")[0]["output"].to_string();
+    assert!(output.contains("code=153"), "{output}");
+}
+
+#[test]
 fn a_home_that_cannot_be_made_is_told() {
     let bench = Bench::new();
     let file = bench.file("file", "");

@@ -10,5 +10,9 @@ fn with_nobody_there_a_question_is_declined_and_the_turn_goes_on() {
     assert_eq!((questions.len(), &questions[0]["text"]), (1, &"Tea or coffee?".into()));
     assert!(said.text("text").contains("Nobody answered my question."), "{}", said.text("text"));
     said.knows(&["a"]);
+    let answered = said.events_of("question_answered");
+    assert_eq!((&answered[0]["question"], &answered[0]["by"]), (&questions[0]["id"], &"nobody".into()));
+    assert_eq!(bench.notes("question")[0]["choices"][1]["id"], "2");
+    assert_eq!(bench.notes("question_answered").len(), 1);
     bench.rejoin(&["run", "-a", "demo", "ASK"]).done();
 }

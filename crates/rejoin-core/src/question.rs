@@ -1,0 +1,214 @@
+use serde::{Deserialize, Serialize};
+
+use crate::System;
+
+/// A question of the agent in the middle of a turn.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Question {
+    /// The agent's id of the question.
+    pub id: String,
+    /// What it wants to know.
+    pub text: String,
+    /// What it offers; empty means free text.
+    pub choices: Vec<Choice>,
+    /// The tool it asks leave for, if that is the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The agent's id of the call it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// One offered answer.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Choice {
+    /// Names it within its question.
+    #[serde(default)]
+    pub id: String,
+    /// What to answer with.
+    pub label: String,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What choosing it does.
+    #[serde(default, skip_serializing_if = "ChoiceKind::is_answer")]
+    pub kind: ChoiceKind,
+}
+
+/// What choosing an answer does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceKind {
+    /// It lets the agent do this, once.
+    AllowOnce,
+    /// It lets the agent do this from now on.
+    AllowAlways,
+    /// It keeps the agent from doing this, once.
+    RejectOnce,
+    /// It keeps the agent from doing this from now on.
+    RejectAlways,
+    /// It answers the question, nothing else.
+    #[default]
+    #[serde(other)]
+    Answer,
+}
+
+impl ChoiceKind {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+    fn is_answer(&self) -> bool {
+        *self == Self::Answer
+    }
+}
+
+/// An answer that was given. Without option and text the question was declined.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QuestionAnswer {
+    /// The agent's id of the question.
+    pub question: String,
+    /// By whom.
+    pub by: AnsweredBy,
+    /// Which choice, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
+    /// The words, if it is none of the choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Who answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// Whoever watches the turn.
+    User,
+    /// rejoin, because nobody was there to be asked.
+    Nobody,
+    /// Somebody a newer version knows.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Question {
+    /// An answer in words: one of the choices, by its label, or free text; `None` declines.
+    pub fn answered(&self, by: AnsweredBy, words: Option<&str>) -> QuestionAnswer {
+        let chosen = words.and_then(|words| self.choices.iter().find(|choice| choice.label == words));
+        QuestionAnswer {
+            question: self.id.clone(),
+            by,
+            option: chosen.map(|choice| choice.id.clone()),
+            text: words.filter(|_| chosen.is_none()).map(str::to_owned),
+        }
+    }
+}
+
+/// A question and what became of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AskedQuestion {
+    /// The question.
+    pub question: Question,
+    /// What became of it.
+    pub state: QuestionState,
+}
+
+/// What became of a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum QuestionState {
+    /// The agent waits.
+    Open,
+    /// It was answered.
+    Answered(QuestionAnswer),
+    /// The agent took it back.
+    Withdrawn,
+    /// The turn ended, or rejoin did, before anybody answered. Nothing is written for it.
+    Lost,
+}
+
+/// The questions of one turn, from its records in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Questions(Vec<AskedQuestion>);
+
+impl Questions {
+    /// Takes in the next record of the turn.
+    pub fn apply(&mut self, system: System) {
+        match system {
+            System::Question(question) => {
+                self.0.push(AskedQuestion { question: *question, state: QuestionState::Open });
+            }
+            System::QuestionAnswered(answer) => {
+                if let Some(asked) = self.open(&answer.question) {
+                    asked.state = QuestionState::Answered(answer);
+                }
+            }
+            System::QuestionWithdrawn { question } => {
+                if let Some(asked) = self.open(&question) {
+                    asked.state = QuestionState::Withdrawn;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The newest of that id that nothing has become of: the first answer stands.
+    fn open(&mut self, id: &str) -> Option<&mut AskedQuestion> {
+        let open = |asked: &&mut AskedQuestion| asked.question.id == id && asked.state == QuestionState::Open;
+        self.0.iter_mut().rev().find(open)
+    }
+
+    /// All of them; what is open in a turn that no longer runs is lost.
+    pub fn finish(self, still_runs: bool) -> Vec<AskedQuestion> {
+        let mut all = self.0;
+        if !still_runs {
+            for asked in all.iter_mut().filter(|asked| asked.state == QuestionState::Open) {
+                asked.state = QuestionState::Lost;
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(id: &str) -> Question {
+        let choice =
+            |id: &str, label: &str| Choice { id: id.into(), label: label.into(), ..Choice::default() };
+        Question {
+            id: id.into(),
+            text: "Tea or coffee?".into(),
+            choices: vec![choice("1", "tea"), choice("2", "coffee")],
+            ..Question::default()
+        }
+    }
+
+    #[test]
+    fn an_answer_names_the_choice_or_keeps_the_words() {
+        let asked = question("q");
+        let answer = asked.answered(AnsweredBy::User, Some("coffee"));
+        assert_eq!((answer.option.as_deref(), answer.text), (Some("2"), None));
+        let answer = asked.answered(AnsweredBy::User, Some("water"));
+        assert_eq!((answer.option, answer.text.as_deref()), (None, Some("water")));
+        let answer = asked.answered(AnsweredBy::Nobody, None);
+        assert_eq!((answer.option, answer.text), (None, None));
+    }
+
+    #[test]
+    fn the_first_answer_stands_and_what_is_open_at_the_end_is_lost() {
+        let mut questions = Questions::default();
+        for id in ["answered", "taken back", "left"] {
+            questions.apply(System::Question(Box::new(question(id))));
+        }
+        let tea = question("answered").answered(AnsweredBy::User, Some("tea"));
+        let coffee = question("answered").answered(AnsweredBy::User, Some("coffee"));
+        questions.apply(System::QuestionAnswered(tea.clone()));
+        questions.apply(System::QuestionAnswered(coffee));
+        questions.apply(System::QuestionWithdrawn { question: "taken back".into() });
+        questions.apply(System::QuestionAnswered(question("taken back").answered(AnsweredBy::User, None)));
+        let states = |still_runs| -> Vec<QuestionState> {
+            questions.clone().finish(still_runs).into_iter().map(|asked| asked.state).collect()
+        };
+        let (answered, withdrawn) = (QuestionState::Answered(tea), QuestionState::Withdrawn);
+        assert_eq!(states(false), [answered.clone(), withdrawn.clone(), QuestionState::Lost]);
+        assert_eq!(states(true), [answered, withdrawn, QuestionState::Open]);
+    }
+}

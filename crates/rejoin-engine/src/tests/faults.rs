@@ -1,0 +1,192 @@
+//! A disk that fails once, at any of its calls; and failures of our own. No turn is done without a receipt.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
+use rejoin_journal::{
+    Adopted, Append, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
+};
+
+use super::scripted::Place;
+use crate::{Helper, TurnError};
+
+/// A store that refuses the n-th of its writes and syncs, and no other.
+struct Failing {
+    store: MemoryStore,
+    calls: Arc<AtomicUsize>,
+    nth: usize,
+}
+
+struct FailingEnd {
+    end: Box<dyn Append>,
+    calls: Arc<AtomicUsize>,
+    nth: usize,
+}
+
+impl FailingEnd {
+    fn call(&self) -> Result<(), JournalError> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 != self.nth {
+            return Ok(());
+        }
+        let cause = io::Error::from(io::ErrorKind::StorageFull);
+        Err(JournalError::Append { path: "journal".into(), kept: 0, records: 1, cause })
+    }
+}
+
+impl Append for FailingEnd {
+    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.call()?;
+        self.end.append(records)
+    }
+    fn seal(&mut self) -> Result<bool, JournalError> {
+        self.end.seal()
+    }
+    fn sync(&mut self) -> Result<(), JournalError> {
+        self.call()?;
+        self.end.sync()
+    }
+}
+
+impl Store for Failing {
+    fn create(&self, id: ConversationId, info: &ConversationInfo) -> Result<(), JournalError> {
+        self.store.create(id, info)
+    }
+    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
+        let end = self.store.appender(id)?;
+        Ok(Box::new(FailingEnd { end, calls: Arc::clone(&self.calls), nth: self.nth }))
+    }
+    fn read(
+        &self,
+        id: ConversationId,
+        from: u64,
+        each: &mut dyn FnMut(Entry<'_>),
+    ) -> Result<u64, JournalError> {
+        self.store.read(id, from, each)
+    }
+    fn fetch(
+        &self,
+        id: ConversationId,
+        places: &[u64],
+        each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
+    ) -> Result<(), JournalError> {
+        self.store.fetch(id, places, each)
+    }
+    fn search(
+        &self,
+        id: ConversationId,
+        text: &str,
+        each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        self.store.search(id, text, each)
+    }
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        self.store.read_back(id, each)
+    }
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        self.store.raw(id)
+    }
+    fn adopt(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        bytes: &mut dyn Read,
+        before: &mut dyn FnMut(Adopted) -> Result<(), JournalError>,
+    ) -> Result<Adopted, JournalError> {
+        self.store.adopt(id, info, bytes, before)
+    }
+    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError> {
+        self.store.relocate(id, project)
+    }
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
+        self.store.remove(id)
+    }
+    fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
+        self.store.ids()
+    }
+    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+        self.store.look(project)
+    }
+    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+        self.store.list(project)
+    }
+}
+
+fn place(nth: usize) -> (Place, Arc<AtomicUsize>) {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let store = Failing { store: MemoryStore::new(), calls: Arc::clone(&calls), nth };
+    (Place::on(Arc::new(store)), calls)
+}
+
+#[test]
+fn whatever_write_fails_a_turn_is_done_only_with_a_receipt_on_the_disk() {
+    let script = "echo call 1; echo result 1; echo warn careful; echo say hello; echo end";
+    for nth in 1.. {
+        let (place, calls) = place(nth);
+        let ran = place.run(script);
+        let failed = calls.load(Ordering::SeqCst) >= nth;
+        let told_as_done = ran.events.iter().any(|event| matches!(event, Event::Result { .. }));
+        assert_eq!(told_as_done, ran.result.is_ok(), "call {nth}");
+        match &ran.result {
+            Ok(_) => {
+                assert!(!failed, "call {nth} failed and nobody said so");
+                assert_eq!(place.receipt().map(|receipt| receipt.outcome), Some(Outcome::Completed));
+                // Write and sync at the beginning and at the end, and something between.
+                assert!(nth >= 6, "{nth}");
+                return;
+            }
+            Err(error) => {
+                assert!(failed, "call {nth}: {error}");
+                assert!(error.to_string().contains("free some space"), "{error}");
+                // Two calls are made before the agent is launched: then there is nothing to tell of.
+                if let TurnError::Unrecorded { .. } = error {
+                    assert!(error.to_string().contains("the prompt is kept"), "{error}");
+                } else {
+                    assert!(nth <= 2, "call {nth}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_written_is_not_shown() {
+    // The first two calls belong to the prompt.
+    let (place, _) = place(3);
+    let ran = place.run("echo call 1; echo say hello; echo end");
+    assert!(matches!(ran.result, Err(TurnError::Unrecorded { .. })));
+    assert!(!ran.events.iter().any(|event| matches!(event, Event::ToolUse { .. })), "{:?}", ran.events);
+}
+
+#[test]
+fn a_supervisor_that_cannot_be_started_leaves_receipt_and_result() {
+    let mut place = Place::new();
+    place.helper = Helper::Executable("/dev/null/rejoin".into());
+    failed_by_ourselves(&place, "echo end", "cannot start the supervisor");
+}
+
+#[test]
+fn a_scratch_directory_that_cannot_be_made_leaves_receipt_and_result() {
+    failed_by_ourselves(&Place::new(), "echo UNWRITABLE; echo end", "create the directory /dev/null");
+}
+
+#[track_caller]
+fn failed_by_ourselves(place: &Place, script: &str, words: &str) {
+    let ran = place.run(script);
+    let Outcome::Failed { class: FailureClass::Internal, message } = ran.outcome() else {
+        panic!("{:?}", ran.outcome());
+    };
+    assert!(message.contains(words), "{message}");
+    assert_eq!(place.receipt().unwrap().outcome, *ran.outcome());
+    let last = ran.events.last();
+    assert!(
+        matches!(last, Some(Event::Result { receipt, .. }) if receipt.outcome == *ran.outcome()),
+        "{last:?}"
+    );
+}
