@@ -62,3 +62,31 @@ impl Drain {
         Duration::from_millis(20)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_the_child_wrote_is_owed_however_long_it_takes_and_others_are_not() {
+        let (stdout, mut writer) = std::io::pipe().unwrap();
+        let (stderr, _errors) = std::io::pipe().unwrap();
+        let (stdout, stderr) = (OwnedFd::from(stdout), OwnedFd::from(stderr));
+        writer.write_all(b"its own").unwrap();
+        let mut drain = Drain::begin(&stdout, &stderr);
+        let long_ago = Instant::now().checked_sub(2 * LONGEST).unwrap();
+        (drain.ended, drain.last_read) = (long_ago, long_ago);
+        assert!(!drain.is_over(true), "nothing of it was read");
+        drain.note_read(Source::Stdout, Some(b"its"));
+        assert!(!drain.is_over(true), "not all of it was read");
+        drain.note_read(Source::Stdout, Some(b" own and more"));
+        assert!(drain.is_over(true), "whoever goes on writing has had its time");
+        drain.ended = Instant::now();
+        assert!(!drain.is_over(true), "it is given a while");
+        assert!(drain.is_over(false), "unless nobody is left who could write");
+        drain.hurry();
+        assert!(drain.is_over(true), "or somebody is waiting");
+    }
+}

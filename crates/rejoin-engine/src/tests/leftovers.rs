@@ -42,9 +42,9 @@ fn a_child_that_goes_on_writing_does_not_make_a_cancel_dead() {
 fn what_stood_in_the_pipe_at_the_end_is_read_however_slow_the_watcher_is() {
     let place = Place::new();
     let gone = place.path().join("gone");
-    // More than a watcher is owed, then a full pipe with the result at its end.
+    // One line of more than may wait for anybody, and when it was read the end, which then stands in the pipe.
     let script = format!(
-        "line=$(head -c 32768 /dev/zero | tr '\\0' x); for i in $(seq 40); do echo \"say $line\"; done; \
+        "echo say first; printf 'say '; head -c 5000000 /dev/zero | tr '\\0' x; echo; sleep 0.5; \
          (while kill -0 $$ 2>/dev/null; do sleep 0.01; done; touch '{}') >/dev/null 2>&1 & echo end",
         gone.display()
     );
@@ -56,7 +56,7 @@ fn what_stood_in_the_pipe_at_the_end_is_read_however_slow_the_watcher_is() {
                 held = true;
                 // Until it is gone, and then for longer than a stream is kept open for others.
                 let since = Instant::now();
-                while !gone.exists() && since.elapsed() < Duration::from_secs(3) {
+                while !gone.exists() && since.elapsed() < Duration::from_secs(10) {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 std::thread::sleep(Duration::from_millis(600));
