@@ -33,6 +33,7 @@ mod ready;
 mod scene;
 mod scratch;
 mod scribe;
+mod set_up;
 mod settle;
 mod shown_args;
 mod supervisor;

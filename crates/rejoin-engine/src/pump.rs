@@ -276,7 +276,6 @@ impl Pump<'_> {
                 Step::Stored => self.on_stored(),
                 Step::Total(total) => self.got.total = Some(total),
                 Step::Rejected(words) => self.conclude(Verdict::Rejected(words)),
-                Step::Stumbled(words) => self.conclude(Verdict::Stumbled(words)),
                 Step::Ended(outcome) => {
                     // It does not run as it was told to: not a moment longer.
                     if matches!(
