@@ -78,6 +78,12 @@ pub trait Definition: Sync {
         false
     }
 
+    /// Whether its store is set up, for agents that set it up at their first start and break if two do so at
+    /// once: their first starts are taken one after another, until a session is named. `None` by default.
+    fn is_set_up(&self, _store: &Path) -> Option<bool> {
+        None
+    }
+
     /// Clears away what a run left in the agent's store that endangers the session it belongs to.
     /// Called before a session is resumed and after every run; nothing by default.
     fn tidy(&self, _store: &Path, _dir: &Path, _session: &SessionId) {}

@@ -14,8 +14,8 @@ pub trait Driver: Send {
     /// Takes in one line of standard error. Nothing by default: the engine keeps it anyway.
     fn on_stderr(&mut self, _line: Line<'_>, _out: &mut Vec<Step>) {}
 
-    /// The process ended and all its output was read. If no [`Step::Ended`], [`Step::Rejected`] or
-    /// [`Step::Stumbled`] came before, one must come now.
+    /// The process ended and all its output was read. If no [`Step::Ended`] or
+    /// [`Step::Rejected`] came before, one must come now.
     fn on_exit(&mut self, exit: &Exit<'_>, out: &mut Vec<Step>);
 
     /// Somebody answered a question, or nobody will.
@@ -40,9 +40,6 @@ pub enum Step {
     Total(Usage),
     /// The agent refused to resume the session it was asked for, in these words.
     Rejected(String),
-    /// The agent broke, in these words, before it took the turn up, over something that passes by
-    /// itself: it may be started again.
-    Stumbled(String),
     /// The agent says again that it waits for something: the line was understood, and is no sign of life.
     Waiting,
     /// The turn is over, whatever the process does.

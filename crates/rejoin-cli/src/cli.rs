@@ -121,7 +121,7 @@ Examples:
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
 pub(crate) struct RunArgs {
     /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
-    /// begins with a dash
+    /// begins with a dash. What another program pipes in is added to it
     pub(crate) prompt: Option<String>,
 
     /// Continue the newest conversation of this project

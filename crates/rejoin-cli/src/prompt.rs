@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -15,6 +15,9 @@ const MOST: u64 = 12 << 20;
 const SILENCE: Duration = Duration::from_millis(200);
 /// The same, when there is no other prompt.
 const LONG_SILENCE: Duration = Duration::from_secs(10);
+
+/// After so long a wait for another program the user wonders.
+const NOTICED: Duration = Duration::from_secs(3);
 
 /// Gathers the prompt.
 pub(crate) fn gather(argument: Option<&str>, files: &[PathBuf]) -> anyhow::Result<String> {
@@ -75,18 +78,24 @@ fn bounded(source: impl Read, name: &str) -> anyhow::Result<String> {
     String::from_utf8(bytes).map_err(|_| usage(&format!("{name} is not UTF-8 text")))
 }
 
-/// What was piped in, if anything was. A pipe that another program of a pipeline writes to is read
-/// to its end, however slow; one that only our caller holds open, and says nothing on, is not
-/// waited for: cron, ssh, CI runners and editors leave such pipes behind.
+/// What was piped in, if anything was. A pipe that another program of our pipeline writes to is read
+/// to its end, however slow, and after a while the user is told so; one that our caller or a stranger
+/// holds open, and says nothing on, is not waited for: cron, ssh, CI runners and editors leave such pipes
+/// behind, and so do programs that pass on descriptors they do not know of.
 fn piped(only_prompt: bool) -> anyhow::Result<Option<String>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(None);
     }
     let limit = if only_prompt { LONG_SILENCE } else { SILENCE };
+    let begun = Instant::now();
+    let mut told = false;
     // Asked again after every silence: a writer may go, or have been a child just being forked.
     while !speaks(stdin.as_fd(), limit) {
-        if has_other_writer(stdin.as_fd()) {
+        if let Some(writer) = writer_of_our_pipeline(stdin.as_fd()) {
+            if begun.elapsed() >= NOTICED && !std::mem::replace(&mut told, true) {
+                style::talk(&format!("· waiting for standard input from {writer}; without it: < /dev/null"));
+            }
             continue;
         }
         if !only_prompt {
@@ -105,25 +114,30 @@ fn speaks(stdin: BorrowedFd<'_>, limit: Duration) -> bool {
     matches!(poll(&mut fds, Some(&limit)), Ok(count) if count > 0)
 }
 
-/// Whether a process that is none of our ancestors has the other end of the pipe: then we stand in
-/// a pipeline. Where the system cannot tell, nobody does.
-fn has_other_writer(stdin: BorrowedFd<'_>) -> bool {
-    let Ok(stat) = rustix::fs::fstat(stdin) else { return false };
+/// A process of our pipeline that may still write: none of our ancestors, in our process group as all of
+/// a pipeline is, and with the other end as its output. Whoever else has that end was not meant to write.
+/// Where the system cannot tell, nobody is.
+fn writer_of_our_pipeline(stdin: BorrowedFd<'_>) -> Option<String> {
+    let stat = rustix::fs::fstat(stdin).ok()?;
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Fifo {
-        return false;
+        return None;
     }
     let pipe = format!("pipe:[{}]", stat.st_ino);
     let family = ancestors();
-    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
-    let others = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    others.filter(|pid| !family.contains(pid)).any(|pid| writes_to(pid, &pipe))
+    let group = Stat::of(std::process::id())?.group;
+    let others = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut others = others.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    others.find_map(|pid| {
+        let stat = Stat::of(pid).filter(|stat| stat.group == group && !family.contains(&pid))?;
+        writes_to(pid, &pipe).then(|| format!("{} ({pid})", stat.name))
+    })
 }
 
+/// Whether its standard output or error is the pipe.
 fn writes_to(pid: u32, pipe: &str) -> bool {
-    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    descriptors.flatten().any(|fd| {
-        std::fs::read_link(fd.path()).is_ok_and(|link| link.as_os_str() == pipe)
-            && std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", fd.file_name().to_string_lossy()))
+    [1, 2].into_iter().any(|fd| {
+        std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).is_ok_and(|link| link.as_os_str() == pipe)
+            && std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}"))
                 .is_ok_and(|info| opened_for_writing(&info))
     })
 }
@@ -137,7 +151,8 @@ fn opened_for_writing(info: &str) -> bool {
 /// This process and those above it.
 fn ancestors() -> Vec<u32> {
     let mut family = vec![std::process::id()];
-    while let Some(parent) = family.last().and_then(|pid| parent_of(*pid)).filter(|pid| *pid > 0) {
+    let parent_of = |pid: &u32| Some(Stat::of(*pid)?.parent);
+    while let Some(parent) = family.last().and_then(parent_of).filter(|pid| *pid > 0) {
         if family.contains(&parent) {
             break;
         }
@@ -146,7 +161,21 @@ fn ancestors() -> Vec<u32> {
     family
 }
 
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.get(stat.rfind(')')? + 1..)?.split_whitespace().nth(1)?.parse().ok()
+/// What `/proc` says of a process.
+struct Stat {
+    name: String,
+    parent: u32,
+    group: u32,
+}
+
+impl Stat {
+    /// `pid (name) state parent group …`; the name may hold anything.
+    fn of(pid: u32) -> Option<Self> {
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let (open, close) = (stat.find('(')?, stat.rfind(')')?);
+        let mut rest = stat.get(close + 1..)?.split_whitespace().skip(1);
+        let (parent, group) = (rest.next()?.parse().ok()?, rest.next()?.parse().ok()?);
+        Some(Self { name: stat.get(open + 1..close)?.to_owned(), parent, group })
+    }
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::cancel::CancelWatch;
 use crate::drain::Drain;
 use crate::poll::{Source, read_some, wait_for};
-use crate::supervisor::{Command, LaunchSpec, Left, Report, Supervised};
+use crate::supervisor::{Command, Helper, LaunchSpec, Left, Report, Supervised};
 use crate::{Engine, Limits, TurnError};
 
 /// A command for `sh -c`.
@@ -96,6 +96,8 @@ impl Kept {
 /// A command on its way.
 struct Running {
     child: Supervised,
+    /// What it is told to be stopped, one after the other.
+    ladder: &'static [Command],
     reports: Vec<u8>,
     ended: Option<(CommandEnd, Drain)>,
     /// Why it is being stopped, since when the last request waits, and how many there were.
@@ -106,7 +108,8 @@ struct Running {
 
 impl Engine {
     /// Runs a shell command to its end. Background processes it left live on after a good end only. Where we are
-    /// killed, `lock` stays locked until the last of its processes is gone, and whoever takes it next finds out what is left of them.
+    /// killed, `lock` stays locked until the last of its processes is gone, and whoever takes it next finds out what
+    /// is left of them.
     pub fn run_command(
         &self,
         command: &ShellCommand,
@@ -123,19 +126,36 @@ impl Engine {
             locks: lock.into_iter().map(|lease| lease.as_fd()).collect(),
             mark: mark.clone(),
         };
-        let mut child = Supervised::start(&self.helper, launch)
+        let running = Running::start(&self.helper, launch, LADDER)
             .map_err(TurnError::system("cannot start the supervisor of the command"))?;
-        child.stdin = None;
-        let running = Running { child, reports: Vec::new(), ended: None, stopping: None, lost: None };
         let outcome =
-            running.watch(command, cancel).map_err(TurnError::system("cannot watch the command"))?;
+            running.watch(command.timeout, cancel).map_err(TurnError::system("cannot watch the command"))?;
         lock.map(|lease| lease.remove_mark(&mark)).transpose()?;
         Ok(outcome)
     }
 }
 
+/// Runs a command of ours that nobody waits for longer than this, and lets nothing of it live on.
+pub(crate) fn run_to_end(
+    helper: &Helper,
+    launch: LaunchSpec<'_>,
+    limit: Duration,
+) -> std::io::Result<CommandOutcome> {
+    let (_canceller, never) = CancelWatch::pair().map_err(std::io::Error::other)?;
+    Running::start(helper, launch, &[Command::Kill])?.watch(Some(limit), &never)
+}
+
+/// How a command of the user's is stopped.
+const LADDER: &[Command] = &[Command::Interrupt, Command::Terminate, Command::Kill];
+
 impl Running {
-    fn watch(mut self, command: &ShellCommand, cancel: &CancelWatch) -> std::io::Result<CommandOutcome> {
+    fn start(helper: &Helper, launch: LaunchSpec<'_>, ladder: &'static [Command]) -> std::io::Result<Self> {
+        let mut child = Supervised::start(helper, launch)?;
+        child.stdin = None;
+        Ok(Self { child, ladder, reports: Vec::new(), ended: None, stopping: None, lost: None })
+    }
+
+    fn watch(mut self, timeout: Option<Duration>, cancel: &CancelWatch) -> std::io::Result<CommandOutcome> {
         rustix::io::ioctl_fionbio(&self.child.stdout, true)?;
         rustix::io::ioctl_fionbio(&self.child.stderr, true)?;
         self.child.control.set_nonblocking(true)?;
@@ -147,7 +167,7 @@ impl Running {
             if self.ended.as_ref().is_some_and(|(_, drain)| drain.is_over(stdout_open || stderr_open)) {
                 break;
             }
-            self.watch_the_clock(started, command.timeout);
+            self.watch_the_clock(started, timeout);
             let mut fds = vec![(Source::Cancel, cancel.as_fd(), PollFlags::IN)];
             if stdout_open {
                 fds.push((Source::Stdout, self.child.stdout.as_fd(), PollFlags::IN));
@@ -158,7 +178,7 @@ impl Running {
             if control_open {
                 fds.push((Source::Control, self.child.control.as_fd(), PollFlags::IN));
             }
-            for source in wait_for(&fds, self.patience(started, command.timeout))? {
+            for source in wait_for(&fds, self.patience(started, timeout))? {
                 match source {
                     Source::Stdout | Source::Stderr => {
                         let (fd, kept, open) = match source {
@@ -190,7 +210,8 @@ impl Running {
             (_, Some((why, ..))) => why,
             (said, None) => said,
         };
-        self.child.tell(if end == CommandEnd::Exited(0) { Command::Leave } else { Command::Kill });
+        let may_leave = self.ladder == LADDER && end == CommandEnd::Exited(0);
+        self.child.tell(if may_leave { Command::Leave } else { Command::Kill });
         self.child.last_reports();
         let mut complaints = stderr.text();
         if let Some(left) = self.lost.take().or_else(|| self.child.wait()) {
@@ -227,11 +248,9 @@ impl Running {
             None => (why, 1),
             Some((first, _, requests)) => (first, requests + 1),
         };
-        self.child.tell(match requests {
-            1 => Command::Interrupt,
-            2 => Command::Terminate,
-            _ => Command::Kill,
-        });
+        if let Some(next) = self.ladder.get(requests - 1).or(self.ladder.last()) {
+            self.child.tell(*next);
+        }
         self.stopping = Some((why, Instant::now(), requests));
     }
 

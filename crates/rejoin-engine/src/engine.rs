@@ -67,7 +67,7 @@ impl Engine {
         let command = setup.command.as_deref().unwrap_or(agent.command());
         let search = setup.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
         let path = find_command(command, search.as_deref())?;
-        let capabilities = probe(agent, &path, &self.home.cache());
+        let capabilities = probe(agent, &path, &self.home.cache(), &self.helper);
         Some(Installation { path, first_args: Vec::new(), capabilities })
     }
 

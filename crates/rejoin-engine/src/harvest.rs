@@ -9,8 +9,6 @@ pub(crate) enum Verdict {
     Ended(Outcome),
     /// The agent did not resume the session it was asked for.
     Rejected(String),
-    /// The agent broke before it took the turn up; starting it again may help.
-    Stumbled(String),
 }
 
 /// What a run brought.

@@ -34,6 +34,7 @@ mod ready;
 mod scene;
 mod scratch;
 mod scribe;
+mod set_up;
 mod settle;
 mod shown_args;
 mod silence;

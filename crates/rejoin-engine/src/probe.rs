@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rejoin_agents::{Capabilities, Definition, ProbeAnswer};
 use rejoin_journal::private;
 use serde::{Deserialize, Serialize};
 
-/// A wedged `--help` must not block everything.
-const PROBE_LIMIT: Duration = Duration::from_secs(10);
-/// No help text is longer.
-const PROBE_BYTES: u64 = 512 * 1024;
+use crate::command::{CommandEnd, run_to_end};
+use crate::supervisor::{Helper, LaunchSpec};
+
+/// A wedged `--help` must not block everything; on a busy machine a healthy one takes its ten seconds.
+const PROBE_LIMIT: Duration = Duration::from_secs(20);
 
 /// An installed agent.
 #[derive(Clone, Debug)]
@@ -60,11 +58,15 @@ struct Remembered {
     size: u64,
     mtime: i64,
     mtime_nsec: i64,
+    /// All questions were answered with success. An older rejoin kept other answers, too, and did not say.
+    #[serde(default)]
+    succeeded: bool,
     capabilities: Capabilities,
 }
 
-/// Learns what the command at `path` can do, or remembers it.
-pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path) -> Capabilities {
+/// Learns what the command at `path` can do, or remembers it. Remembered is only what it told with
+/// success: one that failed (its interpreter was not on PATH for a moment) is asked again.
+pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path, helper: &Helper) -> Capabilities {
     if definition.probes().is_empty() {
         return definition.learn(&[]);
     }
@@ -74,17 +76,19 @@ pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path) -> C
     let key = format!("{} {}", definition.agent(), path.display());
     let now = identity(path);
     if let (Some(known), Some((real, size, mtime, mtime_nsec))) = (known.get(&key), &now)
+        && known.succeeded
         && (&known.real, &known.size, &known.mtime, &known.mtime_nsec) == (real, size, mtime, mtime_nsec)
     {
         return known.capabilities.clone();
     }
-    let asked = Ask { path, dir: None, env: &[] };
-    let answers: Vec<ProbeAnswer> =
-        definition.probes().iter().map(|args| asked.ask(args, definition.foreign_env())).collect();
+    let asked = Ask { path, dir: None, env: &[], helper };
+    let (answers, went_well): (Vec<ProbeAnswer>, Vec<bool>) =
+        definition.probes().iter().map(|args| asked.ask(args, definition.foreign_env())).unzip();
     let capabilities = definition.learn(&answers);
-    if let (true, Some((real, size, mtime, mtime_nsec))) = (answers.iter().all(|answer| answer.answered), now)
-    {
-        known.insert(key, Remembered { real, size, mtime, mtime_nsec, capabilities: capabilities.clone() });
+    if let (true, Some((real, size, mtime, mtime_nsec))) = (went_well.iter().all(|well| *well), now) {
+        let learnt = capabilities.clone();
+        let kept = Remembered { real, size, mtime, mtime_nsec, succeeded: true, capabilities: learnt };
+        known.insert(key, kept);
         // A cache: if it cannot be written, the next turn asks again.
         let _ = write_cache(cache, &file, &known);
     }
@@ -113,60 +117,30 @@ pub(crate) struct Ask<'a> {
     pub(crate) path: &'a Path,
     pub(crate) dir: Option<&'a Path>,
     pub(crate) env: &'a [(String, OsString)],
+    pub(crate) helper: &'a Helper,
 }
 
 impl Ask<'_> {
-    /// Runs it to its end, bounded in time and output.
-    pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>], foreign: &[&str]) -> ProbeAnswer {
-        let mut command = Command::new(self.path);
-        command
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        for name in foreign {
-            command.env_remove(name);
+    /// Runs it to its end, bounded in time and output, below a supervisor like any agent: it ends with us,
+    /// and all that it started ends with it. Also tells whether it said that all went well.
+    pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>], foreign: &[&str]) -> (ProbeAnswer, bool) {
+        let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+        let program = self.path.as_os_str().to_owned();
+        let launch = LaunchSpec {
+            argv: [program].into_iter().chain(args.iter().map(|arg| arg.as_ref().to_owned())).collect(),
+            env: self.env.to_vec(),
+            remove_env: foreign.iter().map(|name| (*name).to_owned()).collect(),
+            dir: self.dir.unwrap_or(&here),
+            locks: Vec::new(),
+            mark: uuid::Uuid::new_v4().to_string(),
+        };
+        let Ok(outcome) = run_to_end(self.helper, launch, PROBE_LIMIT) else {
+            return (ProbeAnswer::default(), false);
+        };
+        let answer = ProbeAnswer { answered: true, stdout: outcome.stdout, stderr: outcome.stderr };
+        match outcome.end {
+            CommandEnd::Exited(code) => (answer, code == 0),
+            _ => (ProbeAnswer::default(), false),
         }
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        if let Some(dir) = self.dir {
-            command.current_dir(dir);
-        }
-        answer_of(command)
     }
-}
-
-fn answer_of(mut command: Command) -> ProbeAnswer {
-    let Ok(mut child) = command.spawn() else { return ProbeAnswer::default() };
-    let stdout = child.stdout.take().map(read_in_background);
-    let stderr = child.stderr.take().map(read_in_background);
-    let deadline = Instant::now() + PROBE_LIMIT;
-    let answered = loop {
-        match child.try_wait() {
-            Ok(Some(_)) => break true,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-            _ => break false,
-        }
-    };
-    if !answered {
-        if let Some(pid) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-        let _ = child.wait();
-        return ProbeAnswer::default();
-    }
-    let text = |reader: Option<std::sync::mpsc::Receiver<String>>| {
-        reader.and_then(|reader| reader.recv_timeout(Duration::from_secs(1)).ok()).unwrap_or_default()
-    };
-    ProbeAnswer { answered, stdout: text(stdout), stderr: text(stderr) }
-}
-
-fn read_in_background(stream: impl Read + Send + 'static) -> std::sync::mpsc::Receiver<String> {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = stream.take(PROBE_BYTES).read_to_end(&mut bytes);
-        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receiver
 }

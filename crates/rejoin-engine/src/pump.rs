@@ -312,7 +312,6 @@ impl Pump<'_> {
                 Step::Total(total) => self.got.total = Some(total),
                 Step::Waiting => {}
                 Step::Rejected(words) => self.conclude(Verdict::Rejected(words)),
-                Step::Stumbled(words) => self.conclude(Verdict::Stumbled(words)),
                 Step::Ended(outcome) => {
                     // It does not run as it was told to: not a moment longer.
                     if matches!(

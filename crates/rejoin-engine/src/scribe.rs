@@ -81,8 +81,9 @@ pub(crate) fn new_id() -> MessageId {
     let pooled = POOL.with_borrow_mut(|pool| {
         if pool.is_empty() {
             let mut bytes = [0; 16 * 64];
-            let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).unwrap_or(0);
-            pool.extend_from_slice(bytes[..got].as_chunks().0);
+            if getrandom::fill(&mut bytes).is_ok() {
+                pool.extend_from_slice(bytes.as_chunks().0);
+            }
         }
         pool.pop()
     });

@@ -23,6 +23,7 @@ use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
 use crate::scene::{Scene, environment};
 use crate::scratch::{self, Scratch};
 use crate::scribe::{Letterhead, Scribe};
+use crate::set_up::SetUp;
 use crate::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::watch::{OnPanic, Watcher, show};
@@ -242,8 +243,8 @@ impl Turn<'_> {
         desk.emit(Event::Warning { code, text });
     }
 
-    /// Runs the agent and settles the turn. There is a second run after a refusal to resume, and one
-    /// more after a stumble; a third of a kind would not end better.
+    /// Runs the agent and settles the turn. There is a second run after a refusal to resume; a
+    /// third would not end better.
     fn carry_out(
         &mut self,
         first: Ready,
@@ -252,7 +253,7 @@ impl Turn<'_> {
         answers: &AnswerBox,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
         let asked = first.composed.session().cloned();
-        let (mut bytes, mut rejected, mut stumbled) = (0, false, false);
+        let (mut bytes, mut rejected) = (0, false);
         let mut ready = first;
         let (outcome, got, plan, lossy) = loop {
             let planned = self.planned_pin(&ready);
@@ -280,16 +281,6 @@ impl Turn<'_> {
                     }
                     rejected = true;
                     self.run_fresh(composed.pin(), &words, desk)
-                }
-                Verdict::Stumbled(words) => {
-                    if got.cancelled {
-                        break (Outcome::Cancelled, (got, planned), plan, lossy);
-                    }
-                    if got.active || stumbled {
-                        break (Outcome::failed(FailureClass::Setup, words), (got, planned), plan, lossy);
-                    }
-                    stumbled = true;
-                    self.run_again(&words, desk)
                 }
             };
             match next {
@@ -352,6 +343,13 @@ impl Turn<'_> {
         };
         tidy(asked.as_ref());
         let lookup = ready.launch.lookup;
+        let mut tell = |text| {
+            desk.emit(Event::Warning { code: "waiting".into(), text });
+            desk.flush();
+        };
+        let Some(set_up) = SetUp::wait(self.engine, order, scene, cancel, &mut tell)? else {
+            return Ok((Verdict::Ended(Outcome::Cancelled), Yield::default()));
+        };
         let child = Supervised::start(&self.engine.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
         let ephemeral = self.ephemeral();
@@ -367,6 +365,7 @@ impl Turn<'_> {
                 scene.store.as_deref().is_some_and(|store| order.agent.continues(store, asked, named))
             },
             on_session: &|session, stored| {
+                set_up.is_done();
                 if ephemeral {
                     return None;
                 }
@@ -388,8 +387,9 @@ impl Turn<'_> {
             got.session = match lookup {
                 Lookup::Look(look) => look(),
                 Lookup::Ask { args, find } => {
-                    let ask = Ask { path: &scene.installation.path, dir: Some(&scene.dir), env: &lookup_env };
-                    find(&ask.ask(&args, order.agent.foreign_env()).stdout)
+                    let (path, helper) = (&scene.installation.path, &self.engine.helper);
+                    let ask = Ask { path, dir: Some(&scene.dir), env: &lookup_env, helper };
+                    find(&ask.ask(&args, order.agent.foreign_env()).0.stdout)
                 }
             };
             got.stored = got.session.is_some();
@@ -418,15 +418,6 @@ impl Turn<'_> {
         if let Some(text) = withheld(&ready.composed) {
             self.warn(WITHHELD.into(), text, desk);
         }
-        self.next_run(ready, desk)
-    }
-
-    /// After a stumble: the same once more.
-    fn run_again(&mut self, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
-        let ready = self.make_ready()?;
-        let name = self.order.agent.agent();
-        let text = format!("{name} broke while it started ({words}) and was started again");
-        self.warn("started_again".into(), text, desk);
         self.next_run(ready, desk)
     }
 

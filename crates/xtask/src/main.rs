@@ -8,6 +8,7 @@ mod caller_env;
 mod fuzz;
 mod install;
 mod loopback;
+mod portable;
 #[cfg(test)]
 mod promises;
 mod rooms;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rejoin_testkit::{TABLE_VARIABLE, Table};
 
 use crate::steps::Steps;
-use crate::{attack, caller_env, install, loopback, rooms, workspace};
+use crate::{attack, caller_env, install, loopback, portable, rooms, workspace};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let filters = match arguments.split_first() {
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some((first, _)) => bail!("unexpected {first:?}; name tests after --: cargo xtask test -- NAME"),
     };
     let all = filters.is_empty();
-    let mut steps = Steps::new(if all { 7 } else { 6 });
+    let mut steps = Steps::new(if all { 8 } else { 7 });
     steps.run("format", || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     steps.run("lints", || {
         workspace::run(workspace::cargo().args([
@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ]))
     })?;
     steps.run("rooms: who may know whom", rooms::check)?;
+    steps.run("compiles for macOS (crates without C)", portable::check)?;
     let runner = steps.run("loopback-only runner", loopback::build)?;
     let agents = steps.run("real agents", || install::agents(&runner))?;
     steps.run("tests", || {

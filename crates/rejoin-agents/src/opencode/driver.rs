@@ -264,14 +264,6 @@ impl Driver for OpenCodeDriver {
             out.push(Step::Rejected(words));
             return;
         }
-        if self.session.is_empty()
-            && self.error.is_none()
-            && let Some(words) = failure::stumble(exit.stderr)
-        {
-            self.over = true;
-            out.push(Step::Stumbled(words));
-            return;
-        }
         let outcome = self.outcome(exit, out);
         self.end(outcome, out);
     }

@@ -152,16 +152,6 @@ pub(super) fn is_rejection(stderr: &str) -> bool {
     last_words(stderr).is_some_and(|words| words == "Session not found")
 }
 
-/// Whether it could not set up its database, and what it failed at: two that start at once after an
-/// installation or an update get in each other's way.
-pub(super) fn stumble(stderr: &str) -> Option<String> {
-    const SET_UP: &[&str] = &["CREATE", "ALTER", "DROP", "PRAGMA"];
-    let (_, query) = stderr.split_once("Failed query:")?;
-    let query = query.trim_start().lines().next()?.trim_end_matches(['(', ' ']);
-    let word = query.split_whitespace().next()?;
-    SET_UP.contains(&word).then(|| format!("it could not set up its database: {query}"))
-}
-
 /// The last word on standard error: what stands after `Error: `, else the last line. An argument it
 /// does not accept is answered by its help alone.
 pub(super) fn last_words(stderr: &str) -> Option<&str> {
@@ -240,11 +230,5 @@ mod tests {
         assert!(is_rejection("\nError: Session not found\n"));
         assert!(!is_rejection("Error: Session not found in the file"));
         assert_eq!(last_words(""), None);
-        let words = "Error: Unexpected error\n\nFailed query: \n        CREATE TABLE `workspace` (\n          `id` text";
-        assert_eq!(
-            stumble(words).as_deref(),
-            Some("it could not set up its database: CREATE TABLE `workspace`")
-        );
-        assert_eq!(stumble("Failed query: SELECT 1"), None);
     }
 }

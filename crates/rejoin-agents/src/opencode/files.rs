@@ -32,6 +32,11 @@ pub(super) fn are_whole(messages: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether any message was ever stored.
+pub(super) fn any(store: &Path) -> bool {
+    !entries(&store.join("storage/message")).is_empty()
+}
+
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
 struct Session<'a> {

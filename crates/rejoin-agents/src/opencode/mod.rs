@@ -160,6 +160,10 @@ impl Definition for OpenCode {
         store::find(store, session)
     }
 
+    fn is_set_up(&self, store: &Path) -> Option<bool> {
+        Some(store::is_set_up(store))
+    }
+
     fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {
         store::witness(found, session)
     }

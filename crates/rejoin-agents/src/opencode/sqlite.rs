@@ -97,6 +97,14 @@ impl Database {
         Ok(entries)
     }
 
+    /// Whether anything stands in an index of `table` whose first column is `column`; nothing does if
+    /// there is no such index.
+    pub(super) fn has_any(&mut self, table: &str, column: &str) -> io::Result<bool> {
+        let Some(root) = self.index_on(table, column)? else { return Ok(false) };
+        let page = self.page(root)?;
+        Ok(Page::new(&page, 0)?.cells().next().is_some())
+    }
+
     fn page(&mut self, number: u32) -> io::Result<Vec<u8>> {
         self.pages_read += 1;
         if number == 0 || self.pages_read > MOST_PAGES {

@@ -103,6 +103,20 @@ pub(super) fn damage(found: &Path, session: &SessionId) -> io::Result<Option<Dam
     Ok((!whole).then_some(Damage::Zeroed))
 }
 
+/// Whether a prompt was ever stored there: until then its tables may still be in the making. Two that
+/// make them at once break each other.
+pub(super) fn is_set_up(store: &Path) -> bool {
+    let holds_a_message = |path: &PathBuf| match Database::open(path) {
+        Ok(Some(mut database)) => database.has_any("message", "session_id").unwrap_or(false),
+        _ => false,
+    };
+    match databases(store) {
+        Ok(databases) if databases.is_empty() => files::any(store),
+        Ok(databases) => databases.iter().any(holds_a_message),
+        Err(_) => false,
+    }
+}
+
 /// How many messages the session has, and which is the last: the file itself is everybody's.
 pub(super) fn witness(found: &Path, session: &SessionId) -> Option<Witness> {
     let (size, mtime) = if found.is_dir() {

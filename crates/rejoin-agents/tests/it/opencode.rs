@@ -95,13 +95,6 @@ fn a_session_that_is_not_there_is_rejected() {
 }
 
 #[test]
-fn two_that_start_for_the_first_time_get_in_each_others_way() {
-    let stumbled = steps("two_first_starts", &Asked::opencode());
-    let words = "it could not set up its database: CREATE TABLE `workspace`";
-    assert_eq!(stumbled.last(), Some(&Step::Stumbled(words.into())));
-}
-
-#[test]
 fn failures_are_classified() {
     let failures =
         names("opencode").into_iter().filter_map(|name| match steps(&name, &Asked::opencode()).last() {

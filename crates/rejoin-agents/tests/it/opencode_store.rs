@@ -159,3 +159,25 @@ fn the_store_follows_the_environment() {
     assert_eq!(store(&[home, ("OPENCODE_DB", ":memory:")]), None);
     assert_eq!(store(&[]), None);
 }
+
+#[test]
+fn a_store_is_set_up_once_a_prompt_was_stored() {
+    let opencode = definition(&opencode());
+    let store = tempfile::tempdir().unwrap();
+    let is_set_up = |store: &Path| opencode.is_set_up(store).unwrap();
+    assert!(!is_set_up(&store.path().join("nowhere")) && !is_set_up(store.path()));
+    // Being made: empty at first, then without its tables, then with a prompt in them.
+    fs::write(store.path().join("opencode.db"), "").unwrap();
+    assert!(!is_set_up(store.path()));
+    for (ending, expected) in [("", false), ("-wal", true)] {
+        let from = directory("opencode").join(format!("new.db{ending}"));
+        fs::copy(from, store.path().join(format!("opencode.db{ending}"))).unwrap();
+        assert_eq!(is_set_up(store.path()), expected);
+    }
+    let (store, database) = stored();
+    assert!(is_set_up(store.path()) && is_set_up(&database));
+    // Versions before the database.
+    let store = tempfile::tempdir().unwrap();
+    fs::create_dir_all(store.path().join("storage/message/ses_1")).unwrap();
+    assert!(is_set_up(store.path()));
+}

@@ -71,7 +71,6 @@ pub(crate) fn shown(steps: &[Step]) -> String {
         Step::Stored => "STORED".to_owned(),
         Step::Total(usage) => format!("TOTAL {}", serde_json::to_string(usage).unwrap()),
         Step::Rejected(words) => format!("REJECTED {words:?}"),
-        Step::Stumbled(words) => format!("STUMBLED {words:?}"),
         Step::Waiting => "WAITING".to_owned(),
         Step::Ended(outcome) => format!("ENDED {}", serde_json::to_string(outcome).unwrap()),
     });
@@ -80,5 +79,5 @@ pub(crate) fn shown(steps: &[Step]) -> String {
 
 /// How many times a run was said to be over.
 pub(crate) fn ends(steps: &[Step]) -> usize {
-    steps.iter().filter(|step| matches!(step, Step::Ended(_) | Step::Rejected(_) | Step::Stumbled(_))).count()
+    steps.iter().filter(|step| matches!(step, Step::Ended(_) | Step::Rejected(_))).count()
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::{Bench, Call};
+use crate::support::{Bench, Call, kill};
 
 /// What reached the agent, to the byte.
 fn sent(call: Call<'_>) -> String {
@@ -82,6 +82,27 @@ fn a_slow_program_of_a_pipeline_is_waited_for() {
     let said = Call::of(&bench, "sh", &["-c", &script]).done();
     said.knows(&["a", "b"]);
     assert_eq!(said.stderr(), "");
+}
+
+#[test]
+fn a_stranger_that_holds_the_input_open_is_not_waited_for() {
+    let bench = Bench::new();
+    // One that only inherited the other end, as a descriptor it does not know of; one of another group.
+    let inherited = "sleep 600 3>&1 >/dev/null 2>&1 &";
+    let elsewhere = "setsid sleep 600 2>/dev/null &";
+    for (stranger, mark) in [(inherited, "MARK-a"), (elsewhere, "MARK-b")] {
+        let script = format!(
+            "({stranger}) | {} run -o stream-json -a demo 'hello {mark}'",
+            env!("CARGO_BIN_EXE_rejoin")
+        );
+        let said = Call::of(&bench, "sh", &["-c", &script]).done();
+        assert!(said.text("text").contains(mark), "{}", said.stdout());
+        said.tells(&["standard input is open but silent", "-f -"]);
+        assert!(bench.processes().iter().any(|process| process.command.contains("sleep 600")));
+        for process in bench.processes() {
+            kill(process.pid);
+        }
+    }
 }
 
 #[test]

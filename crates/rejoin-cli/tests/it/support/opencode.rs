@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 /// What OpenCode 1.0.61 says of itself and does, as far as rejoin looks: it keeps sessions in plain files and cannot
 /// list them. Its events are recorded ones without the session's id. Every run leaves its arguments in `$HOME/runs`,
-/// and breaks at its start as long as there are lines in `$HOME/stumbles`.
+/// and two that start for the first time at once break each other, as with every version: `$HOME/setting-up` is there
+/// meanwhile, and stays as long as `$HOME/slow` is.
 const SCRIPT: &str = r#"#!/bin/sh
 PATH=$PATH:/usr/bin:/bin
 case "$1 $2" in
@@ -13,16 +14,17 @@ case "$1 $2" in
   "session list") cat "$0.help.txt"; exit ;;
 esac
 echo "$@" >> "$HOME/runs"
-if [ -s "$HOME/stumbles" ]; then
-  sed -i 1d "$HOME/stumbles"
-  printf 'Error: Unexpected error\n\nFailed query: \n   CREATE TABLE `workspace` (\n' >&2
-  exit 1
-fi
 for arg; do
   case "$arg" in --session=*) id=${arg#*=} ;; --title=*) title=${arg#*=} ;; esac
 done
 prompt=$(cat)
 storage=$HOME/.local/share/opencode/storage
+if [ ! -d "$storage" ]; then
+  mkdir "$HOME/setting-up" || { echo 'Error: Unexpected error' >&2; exit 1; }
+  sleep 1
+  while [ -e "$HOME/slow" ]; do sleep 0.1; done
+  rmdir "$HOME/setting-up"
+fi
 number=$(ls "$storage/session/p" 2>/dev/null | wc -l)
 id=${id:-$(printf 'ses_%026d' "$number")}
 count=$(ls "$storage/message/$id" 2>/dev/null | wc -l)
