@@ -56,6 +56,8 @@ pub struct Wording<'a> {
     pub instructions: Option<&'a str>,
     /// The agent's own last turn in this session was cut.
     pub after_cut: bool,
+    /// In its own last turn in this session the agent asked something, and it was answered or declined.
+    pub after_question: bool,
     /// How many bytes of history may be replayed.
     pub budget: usize,
 }
@@ -124,7 +126,10 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
         }
     };
     let resumed = pin.is_some();
-    if missed.is_empty() && wording.instructions.is_none() && !(resumed && wording.after_cut) {
+    let guards = [(wording.after_cut, AFTER_CUT), (wording.after_question, AFTER_QUESTION)];
+    let guards: String =
+        guards.into_iter().filter(|(so, _)| resumed && *so).map(|(_, words)| words).collect();
+    if missed.is_empty() && wording.instructions.is_none() && guards.is_empty() {
         return Composed {
             decision,
             pin,
@@ -179,10 +184,8 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
         }
         let _ = write!(out, "</history-{fence}>\n\n");
     }
-    if resumed && wording.after_cut {
-        out.push_str("Your last turn was cut off before it finished. Commands it had started may have run: check before you repeat them.\n\n");
-    }
-    if turns.is_empty() && wording.instructions.is_some() && !wording.after_cut {
+    out.push_str(&guards);
+    if turns.is_empty() && guards.is_empty() {
         out.push_str(wording.prompt);
     } else {
         // Only the history: standing instructions above it go on applying.
@@ -195,6 +198,9 @@ pub fn compose(plan: Plan, wording: &Wording<'_>, mut key: impl FnMut() -> Strin
     let withheld = attachments(&wording.told);
     Composed { decision, pin, prompt: out, history: Vec::new(), withheld, lossy }
 }
+
+const AFTER_CUT: &str = "Your last turn was cut off before it finished. Commands it had started may have run: check before you repeat them.\n\n";
+const AFTER_QUESTION: &str = "What you asked the user in your last turn was already answered or declined there: do not ask it again unless the message below makes you.\n\n";
 
 /// Composes for an agent that takes the history as messages of their own: the prompt is the user's
 /// words alone. What does not fit into the budget is shortened as it is in a quoted history.

@@ -155,6 +155,19 @@ impl Conversation {
                 self.doubt_model(turn, &receipt.outcome);
                 self.set_receipt(turn, *receipt);
             }
+            // Leave to use a tool is asked for each time anew.
+            System::Question(question) if question.tool.is_none() => {
+                if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+                    turn.open_questions.push(question.id);
+                }
+            }
+            System::QuestionAnswered(answer) => {
+                if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+                    let open = turn.open_questions.len();
+                    turn.open_questions.retain(|id| *id != answer.question);
+                    turn.answered |= turn.open_questions.len() < open;
+                }
+            }
             System::Amendment { target, .. } if self.tree.is_first(envelope.uuid) => {
                 self.tree.amend(target, place, &envelope.timestamp);
             }
@@ -169,7 +182,6 @@ impl Conversation {
             | System::Diagnostic { .. }
             | System::Warning { .. }
             | System::Question(_)
-            | System::QuestionAnswered(_)
             | System::QuestionWithdrawn { .. } => {}
         }
     }

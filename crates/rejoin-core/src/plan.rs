@@ -235,6 +235,12 @@ fn weigh<'a>(
 }
 
 impl Plan {
+    /// The last turn that the session to resume may hold.
+    pub fn last_held(&self, slice: &Slice) -> Option<TurnId> {
+        let Plan::Resume { pin, .. } = self else { return None };
+        slice.after(pin.exposed.turns().checked_sub(1)?).next()
+    }
+
     /// A new session that is told the whole slice.
     pub fn fresh(why: Reason, slice: &Slice) -> Plan {
         Plan::Fresh { why, history: slice.after(0).collect() }

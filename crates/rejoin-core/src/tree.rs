@@ -30,6 +30,12 @@ pub struct Turn {
     /// Calls of tools that ended in it, those of subagents left out.
     #[serde(default)]
     pub calls: Calls,
+    /// A question of its agent was answered, or declined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered: bool,
+    /// Questions of its agent that wait for an answer, by the agent's ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_questions: Vec<String>,
     /// Where its records stand in the journal.
     #[serde(skip)]
     pub records: Vec<u64>,
@@ -187,6 +193,8 @@ impl Tree {
                 bytes,
                 tokens: None,
                 calls: Calls::default(),
+                answered: false,
+                open_questions: Vec::new(),
                 records: vec![place],
             });
         } else if let Some(at) = parent {

@@ -56,6 +56,7 @@ impl Ready {
             prompt: &order.prompt,
             instructions: instructions.as_deref(),
             after_cut: scene.after_cut(&plan),
+            after_question: scene.after_question(&plan),
             budget: scene.budget(order),
         };
         let composed = if agent.takes_messages() {

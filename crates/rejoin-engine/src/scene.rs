@@ -306,6 +306,12 @@ impl Scene {
         })
     }
 
+    /// In the last turn the session holds its agent asked something, and it was answered or declined.
+    pub(crate) fn after_question(&self, plan: &Plan) -> bool {
+        let last = plan.last_held(&self.slice);
+        last.and_then(|turn| self.conversation.tree.turn(turn)).is_some_and(|turn| turn.answered)
+    }
+
     /// What every record of the turn begins with.
     pub(crate) fn letterhead(&self) -> Letterhead {
         Letterhead {

@@ -186,6 +186,8 @@ impl Facts {
             bytes: 0,
             tokens: None,
             calls: Calls::default(),
+            answered: false,
+            open_questions: Vec::new(),
             records: places.clone(),
         })
     }

@@ -52,8 +52,15 @@ fn with_tool(number: usize, output: &str) -> Told {
 
 fn replayed(told: Vec<Told>, prompt: &str, budget: usize) -> Composed {
     let slice = Slice::new(told.iter().map(|turn| (turn.id, 0)).collect());
-    let wording =
-        Wording { told, unread: HashMap::new(), prompt, instructions: None, after_cut: false, budget };
+    let wording = Wording {
+        told,
+        unread: HashMap::new(),
+        prompt,
+        instructions: None,
+        after_cut: false,
+        after_question: false,
+        budget,
+    };
     compose(Plan::fresh(Reason::NoSession, &slice), &wording, keys())
 }
 
@@ -85,6 +92,7 @@ fn a_key_that_occurs_anywhere_is_asked_for_again() {
         prompt,
         instructions,
         after_cut: false,
+        after_question: false,
         budget: plenty(),
     };
     let forged = format!("x{FENCE}x");
@@ -183,6 +191,7 @@ fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
         prompt: "next",
         instructions: None,
         after_cut: true,
+        after_question: false,
         budget: plenty(),
     };
     let composed = compose(plan, &wording, keys());
@@ -201,6 +210,7 @@ fn a_fresh_session_without_the_history_cannot_be_composed() {
         prompt: "next",
         instructions: None,
         after_cut: false,
+        after_question: false,
         budget: 0,
     };
     let composed = compose(Plan::fresh(Reason::HistoryChanged, &slice), &wording, keys());
@@ -227,6 +237,7 @@ fn what_cannot_fit_need_not_be_read() {
         prompt: "next",
         instructions: None,
         after_cut: false,
+        after_question: false,
         budget,
     };
     let composed = compose(Plan::fresh(Reason::NoSession, &slice), &wording, keys());
@@ -301,12 +312,44 @@ fn a_cut_without_anything_to_tell_still_warns() {
         prompt: "go on",
         instructions: None,
         after_cut: true,
+        after_question: false,
         budget: plenty(),
     };
     let composed = compose(world.plan(&Agent::Claude), &wording, keys());
     let prompt = composed.prompt();
     assert!(prompt.starts_with("Your last turn was cut off"), "{prompt}");
     assert!(prompt.ends_with(&format!("<message-{FENCE}>\ngo on\n</message-{FENCE}>\n")), "{prompt}");
+}
+
+#[test]
+fn a_question_that_was_answered_is_not_to_be_asked_again() {
+    let said = "was already answered or declined there: do not ask it again";
+    for answer in [Some("blue"), None] {
+        let mut world = World::new();
+        world.ok(&Agent::Claude, "one", "1");
+        let mut running = world.begin(&Agent::Claude, "two");
+        world.question(&running, None, answer);
+        world.answer(&mut running, "2");
+        world.end(running, Outcome::Completed);
+        let sent = world.next(&Agent::Claude, "three");
+        sent.resumes("claude-1")
+            .says(&[said, "Answer only", "<message-", "three"])
+            .never_says(&["<history-", "cut off"]);
+        // Another agent did not ask; and later it is long ago.
+        world.next(&Agent::Codex, "three").never_says(&[said]);
+        world.ok(&Agent::Claude, "three", "3");
+        world.next(&Agent::Claude, "four").resumes("claude-1").is_verbatim("four");
+    }
+}
+
+#[test]
+fn leave_that_was_given_may_be_asked_for_again() {
+    let mut world = World::new();
+    let mut running = world.begin(&Agent::Claude, "one");
+    world.question(&running, Some("Bash"), Some("Allow"));
+    world.answer(&mut running, "1");
+    world.end(running, Outcome::Completed);
+    world.next(&Agent::Claude, "two").resumes("claude-1").is_verbatim("two");
 }
 
 #[test]
@@ -319,6 +362,7 @@ fn a_new_session_is_not_scolded_for_a_turn_it_never_had() {
             prompt: "go on",
             instructions: None,
             after_cut: true,
+            after_question: false,
             budget: plenty(),
         };
         let composed = compose(Plan::fresh(Reason::HistoryChanged, &slice), &wording, keys());

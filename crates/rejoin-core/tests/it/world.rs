@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use rejoin_core::compose::{Composed, Told, Wording, compose};
 use rejoin_core::plan::{Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
-    Agent, Content, Conversation, ConversationId, ConversationInfo, Decision, Envelope, FailureClass, Intent,
-    Kind, Mark, Message, MessageId, Outcome, Part, Pin, PinState, Plan, Reason, Receipt, Record, Scope,
-    SessionId, Slice, System, Tree, TurnId, TurnState,
+    Agent, AnsweredBy, Content, Conversation, ConversationId, ConversationInfo, Decision, Envelope,
+    FailureClass, Intent, Kind, Mark, Message, MessageId, Outcome, Part, Pin, PinState, Plan, Question,
+    Reason, Receipt, Record, Scope, SessionId, Slice, System, Tree, TurnId, TurnState,
 };
 use uuid::Uuid;
 
@@ -204,16 +204,16 @@ impl World {
 
     /// What would be sent now, with nothing written.
     pub(crate) fn next(&self, agent: &Agent, prompt: &str) -> Sent {
-        self.carry_out(self.plan(agent), prompt)
+        self.carry_out(self.plan(agent), &self.slice(agent), prompt)
     }
 
     /// What is sent after the agent refused a session.
     pub(crate) fn rejected(&self, agent: &Agent, session: &str, prompt: &str) -> Sent {
         let why = Reason::SessionRejected { session: session.into(), why: "No conversation found".into() };
-        self.carry_out(Plan::fresh(why, &self.slice(agent)), prompt)
+        self.carry_out(Plan::fresh(why, &self.slice(agent)), &self.slice(agent), prompt)
     }
 
-    fn carry_out(&self, plan: Plan, prompt: &str) -> Sent {
+    fn carry_out(&self, plan: Plan, slice: &Slice, prompt: &str) -> Sent {
         let told = self.told(&plan.told());
         let after_cut = match &plan {
             Plan::Resume { catch_up, .. } => {
@@ -222,9 +222,16 @@ impl World {
             }
             Plan::Fresh { .. } => false,
         };
-        let instructions = self.instructions;
-        let wording =
-            Wording { told, unread: HashMap::new(), prompt, instructions, after_cut, budget: 256 * 1024 };
+        let last = plan.last_held(slice).and_then(|turn| self.conversation.tree.turn(turn));
+        let wording = Wording {
+            told,
+            unread: HashMap::new(),
+            prompt,
+            instructions: self.instructions,
+            after_cut,
+            after_question: last.is_some_and(|turn| turn.answered),
+            budget: 256 * 1024,
+        };
         Sent { plan: plan.clone(), composed: compose(plan, &wording, keys()) }
     }
 
@@ -246,6 +253,19 @@ impl World {
         running
     }
 
+    /// The agent asks something, and gets that answer or none.
+    pub(crate) fn question(&mut self, running: &Running, tool: Option<&str>, answer: Option<&str>) {
+        let question = Question {
+            id: "q1".into(),
+            text: "Which?".into(),
+            tool: tool.map(str::to_owned),
+            ..Question::default()
+        };
+        let answered = question.answered(AnsweredBy::User, answer);
+        self.system(Some(running.turn), &System::Question(Box::new(question)));
+        self.system(Some(running.turn), &System::QuestionAnswered(answered));
+    }
+
     /// The agent refused the session: it is given up, and a second run is announced.
     pub(crate) fn fall_back(&mut self, running: &mut Running, prompt: &str) {
         let mut pin = running.pin.take().unwrap();
@@ -256,7 +276,7 @@ impl World {
         let parent = self.conversation.tree.turn(running.turn).unwrap().parent;
         let slice = Tree::slice(&self.conversation.tree.path(parent).0, self.scope, &running.agent);
         let why = Reason::SessionRejected { session, why: "No conversation found".into() };
-        running.sent = self.carry_out(Plan::fresh(why, &slice), prompt);
+        running.sent = self.carry_out(Plan::fresh(why, &slice), &slice, prompt);
         self.intend(running, 2);
     }
 

@@ -16,3 +16,15 @@ fn with_nobody_there_a_question_is_declined_and_the_turn_goes_on() {
     assert_eq!(bench.notes("question_answered").len(), 1);
     bench.rejoin(&["run", "-a", "demo", "ASK"]).done();
 }
+
+#[test]
+fn what_was_asked_and_answered_is_not_to_be_asked_again() {
+    let bench = Bench::new();
+    let first = bench.first("ASK MARK-a").done();
+    let said = bench.next("next MARK-b").done();
+    said.sent_with(&["was already answered or declined there: do not ask it again", "next MARK-b"]);
+    said.knows(&["a", "b"]);
+    assert_eq!(said.session(), first.session());
+    // Once.
+    assert_eq!(bench.next("last MARK-c").done().result()["bytes"], "last MARK-c".len());
+}
