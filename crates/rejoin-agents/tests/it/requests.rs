@@ -186,6 +186,7 @@ impl Asked {
             prompt: &self.prompt,
             instructions: None,
             after_cut: false,
+            after_question: false,
             budget: usize::MAX,
         };
         compose(plan, &wording, || "key".to_owned())
