@@ -27,16 +27,28 @@ pub(crate) fn lengths(world: &World) -> Lengths {
 pub(crate) fn lose(world: &World, before: &Lengths, report: &Report) -> Result<()> {
     let lasting = lasting(before, &report.lasting);
     for (path, length) in lengths(world) {
-        match lasting.get(&path) {
-            None => fs::remove_file(&path),
-            Some(kept) if *kept < length => {
-                OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(*kept))
+        let kept = lasting.get(&path).copied();
+        let undone = match (kept, origin(&path, before, &report.lasting)) {
+            (Some(kept), _) if kept < length => {
+                OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(kept))
             }
-            Some(_) => Ok(()),
-        }
-        .with_context(|| format!("cannot cut {}", path.display()))?;
+            (Some(_), _) => Ok(()),
+            (None, Some(from)) => fs::rename(&path, from),
+            (None, None) => fs::remove_file(&path),
+        };
+        undone.with_context(|| format!("cannot cut {}", path.display()))?;
     }
     Ok(())
+}
+
+/// Where a file was that was moved, if it had its name there before: a move that does not last is undone.
+fn origin<'a>(path: &Path, before: &Lengths, events: &'a [Lasting]) -> Option<&'a Path> {
+    events.iter().rev().find_map(|event| match event {
+        Lasting::Moved { from, to } if Path::new(to) == path && before.contains_key(Path::new(from)) => {
+            Some(Path::new(from))
+        }
+        _ => None,
+    })
 }
 
 /// The files whose names are on the disk, and how much of each.
