@@ -25,8 +25,13 @@ if [ ! -d "$storage" ]; then
   while [ -e "$HOME/slow" ]; do sleep 0.1; done
   rmdir "$HOME/setting-up"
 fi
-number=$(ls "$storage/session/p" 2>/dev/null | wc -l)
-id=${id:-$(printf 'ses_%026d' "$number")}
+mkdir -p "$storage/message"
+number=0
+while [ -z "$id" ]; do
+  id=$(printf 'ses_%026d' "$number")
+  mkdir "$storage/message/$id" 2>/dev/null || id=
+  number=$((number + 1))
+done
 count=$(ls "$storage/message/$id" 2>/dev/null | wc -l)
 message=msg_${id#ses_}_$count
 mkdir -p "$storage/session/p" "$storage/message/$id" "$storage/part/$message"
