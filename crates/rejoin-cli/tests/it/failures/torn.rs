@@ -78,17 +78,3 @@ fn a_session_id_that_was_tampered_with_never_becomes_an_argument() {
     said.knows(&["a", "b"]);
     assert_eq!(said.result()["plan"]["decision"], "fresh");
 }
-
-#[test]
-fn a_journal_that_lost_its_beginning_is_refused_with_a_way_out() {
-    let bench = Bench::new();
-    let first = bench.first("hello MARK-a").done();
-    let journal = bench.journals().remove(0);
-    let text = fs::read_to_string(&journal).unwrap();
-    let (_, rest) = text.split_once('\n').unwrap();
-    fs::write(&journal, rest).unwrap();
-    bench
-        .rejoin(&["run", "-r", &first.conversation(), "on"])
-        .ends(2)
-        .tells(&["first record", "start a new one"]);
-}
