@@ -54,9 +54,11 @@ impl Reader {
 
 /// Whether the sum of a line is right, if it has one.
 fn seal(line: &[u8]) -> Option<bool> {
-    let (text, digits) = line.strip_suffix(AFTER)?.split_last_chunk::<16>()?;
+    let (text, end) = line.split_last_chunk::<18>()?;
     let text = text.strip_suffix(BEFORE)?;
-    Some(*digits == *format!("{:016x}", Checksum::of(text)).as_bytes())
+    // By place, not by how it ends: a damaged last quote must not read as a line that was cut.
+    let (digits, after) = end.split_at(16);
+    Some(after == AFTER && *digits == *format!("{:016x}", Checksum::of(text)).as_bytes())
 }
 
 #[cfg(test)]
