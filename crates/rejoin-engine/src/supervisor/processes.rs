@@ -164,4 +164,13 @@ mod tests {
         assert_eq!((process.parent, process.session, process.born), (42, 6, 4711));
         assert_eq!((process.name.as_str(), process.dead), ("a) b (c)", false));
     }
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_process_is_in_its_session_and_in_its_own_lineage() {
+        let (table, us) = (Table::read(), std::process::id());
+        // Number 0 where the session was begun outside of this container.
+        let session = table.0[&us].session;
+        assert!(table.belonging(Some(session), &[]).iter().any(|it| it.pid == us));
+        assert!(table.lineage().contains(&us) && table.lineage().contains(&table.0[&us].parent));
+    }
 }
