@@ -41,7 +41,7 @@ pub(crate) fn of_lines(file: &Path) -> io::Result<Option<Damage>> {
     let mut file = File::open(file)?;
     let size = file.metadata()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(FARTHEST)))?;
-    let mut chunk = vec![0; 256 << 10];
+    let mut chunk = vec![0; 64 << 10];
     loop {
         let read = file.read(&mut chunk)?;
         if read == 0 {

@@ -127,7 +127,8 @@ impl Pump<'_> {
         let mut stdout = Lines::new(self.around.limits.line);
         let mut stderr = Lines::new(STDERR_LINE);
         let (mut stdout_open, mut stderr_open, mut control_open) = (true, true, true);
-        let mut buffer = vec![0; 256 << 10];
+        // As much as a pipe holds.
+        let mut buffer = vec![0; 64 << 10];
         loop {
             self.desk.flush();
             self.watch_the_clock();
