@@ -239,19 +239,21 @@ impl Campaign {
             &verdict.complaints,
             &format!("--faults {}", act_name(act)),
         )?;
-        for fault in fault::every(&counted.report.ops) {
+        let (faults, begun) = (fault::every(&counted.report.ops), Instant::now());
+        for fault in &faults {
             if self.is_over() {
                 return Ok(());
             }
             world.restore()?;
-            let traced = world.traced(&self.tracer, &attempt.call, Some(&fault))?;
-            let round = Round { fault: Some(&fault), mark: None, ..round };
+            let traced = world.traced(&self.tracer, &attempt.call, Some(fault))?;
+            let round = Round { fault: Some(fault), mark: None, ..round };
             let verdict = judge(&world, &round, &traced, &mut marks, &mut random);
             self.faults.fetch_add(1, Ordering::Relaxed);
             self.hits.fetch_add(usize::from(traced.report.hit.is_some()), Ordering::Relaxed);
             let place = format!("--faults {}", act_name(act));
-            self.note(&world, &attempt, Some(&fault), &traced, &verdict.complaints, &place)?;
+            self.note(&world, &attempt, Some(fault), &traced, &verdict.complaints, &place)?;
         }
+        eprintln!("   {}: {} faults, {:.0} s", act_name(act), faults.len(), begun.elapsed().as_secs_f64());
         Ok(())
     }
 
