@@ -428,13 +428,12 @@ mod tests {
         let dir = "/p".to_owned();
         let info =
             ConversationInfo { schema: 1, project: dir.clone(), dir: dir.clone(), scope: Scope::Shared };
-        store.create(id, &info).unwrap();
         let head = Letterhead { conversation: id, cwd: dir, git_branch: None };
         let turn = new_id();
         let mut prompt = head.record(Kind::User, turn, None);
         prompt.message = Some(Content::user(vec![Part::text("go")]));
-        let mut scribe = Scribe::new(store.appender(id).unwrap(), head.clone(), turn, Agent::Claude);
-        scribe.put_synced(&[prompt]).unwrap();
+        let journal = store.create(id, &info, &[prompt]).unwrap();
+        let mut scribe = Scribe::new(journal, head.clone(), turn, Agent::Claude);
         for event in events {
             scribe.note(event).unwrap();
         }

@@ -170,12 +170,16 @@ impl Turn<'_> {
         if !scene.origin.noted {
             self.engine.origins().note(scene.id, &scene.origin.origin)?;
         }
-        if scene.is_new {
-            self.engine.store.create(scene.id, &scene.info)?;
-        }
-        let journal = self.engine.store.appender(scene.id)?;
+        let store = &self.engine.store;
+        let (journal, records) = if scene.is_new {
+            (store.create(scene.id, &scene.info, &records)?, Vec::new())
+        } else {
+            (store.appender(scene.id)?, records)
+        };
         let mut scribe = Scribe::new(journal, self.head.clone(), self.id, order.agent.agent());
-        scribe.put_synced(&records)?;
+        if !records.is_empty() {
+            scribe.put_synced(&records)?;
+        }
         Ok(Some(scribe))
     }
 

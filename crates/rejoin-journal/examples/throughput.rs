@@ -114,10 +114,9 @@ fn new(store: &FileStore) -> Result<ConversationId, Box<dyn Error>> {
         dir: "/home/ann/app".into(),
         scope: Scope::Shared,
     };
-    store.create(id, &info)?;
-    let (subtype, system_payload) = System::Conversation(info).write();
+    let (subtype, system_payload) = System::Conversation(info.clone()).write();
     let first = Record { subtype, system_payload, ..record(id, None, Kind::System) };
-    store.appender(id)?.append(&[first])?;
+    store.create(id, &info, &[first])?;
     Ok(id)
 }
 

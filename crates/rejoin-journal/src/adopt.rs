@@ -1,4 +1,5 @@
-//! Taking in a journal from elsewhere: all of it or nothing, and never in the place of another one.
+//! Putting journals in place, new ones and those from elsewhere: all of it or nothing, and never in the place
+//! of another one.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -11,7 +12,19 @@ use crate::append::{AppendLock, FileAppender};
 use crate::private::{self, Draft};
 use crate::{Adopted, BeforeAdopting, JournalError};
 
-/// Puts a journal where none is. Somebody who came first is not replaced.
+/// Puts a new journal where none is. It takes no more syncs than making the file and appending would: one of
+/// the lines, one of the directory.
+pub(crate) fn begin(path: &Path, id: ConversationId, lines: &[u8]) -> Result<(), JournalError> {
+    // In a directory of thousands, looking for what was left behind is left to who lists them anyway.
+    let draft = Draft::beside(path)?;
+    (&draft.file)
+        .write_all(lines)
+        .and_then(|()| draft.file.sync_data())
+        .map_err(JournalError::io("write", &draft.path))?;
+    put_where_none_is(&draft, path, id)
+}
+
+/// Puts a journal where none is.
 pub(crate) fn take_in(
     path: &Path,
     id: ConversationId,
@@ -23,14 +36,19 @@ pub(crate) fn take_in(
         .and_then(|_| draft.file.sync_all())
         .map_err(JournalError::io("write", &draft.path))?;
     before(Adopted::New)?;
+    put_where_none_is(&draft, path, id)?;
+    Ok(Adopted::New)
+}
+
+/// Somebody who came first is not replaced.
+fn put_where_none_is(draft: &Draft, path: &Path, id: ConversationId) -> Result<(), JournalError> {
     match private::rename_new(&draft.path, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(JournalError::Exists { id });
         }
         renamed => renamed.map_err(JournalError::io("put in place", path))?,
     }
-    path.parent().map_or(Ok(()), private::sync_dir)?;
-    Ok(Adopted::New)
+    path.parent().map_or(Ok(()), private::sync_dir)
 }
 
 /// Makes a journal hold `bytes`, if what it holds is their beginning. Readers see the old one or the

@@ -7,9 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rejoin_core::{ConversationId, ConversationInfo, Envelope};
+use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::append::{FileAppender, wait_for_writer};
+use crate::append::{FileAppender, wait_for_writer, write_lines};
 use crate::lines::Lines;
 use crate::load::load_anew;
 use crate::project_name::project_name;
@@ -96,7 +96,12 @@ impl FileStore {
 }
 
 impl Store for FileStore {
-    fn create(&self, id: ConversationId, info: &ConversationInfo) -> Result<(), JournalError> {
+    fn create(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        first: &[Record],
+    ) -> Result<Box<dyn Append>, JournalError> {
         match self.path(id) {
             Err(JournalError::NotFound { .. }) => {}
             Err(error) => return Err(error),
@@ -105,17 +110,11 @@ impl Store for FileStore {
         let directory = self.projects.join(project_name(&info.project));
         private::create_dir(&directory)?;
         let path = directory.join(file_name(id));
-        private::open(OpenOptions::new().append(true).create_new(true), &path).map_err(
-            |error| match error {
-                JournalError::Io { cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
-                    JournalError::Exists { id }
-                }
-                error => error,
-            },
-        )?;
-        private::sync_dir(&directory)?;
+        let mut lines = Vec::new();
+        write_lines(first, &mut lines)?;
+        adopt::begin(&path, id, &lines[1..])?;
         self.known().insert(id, directory.into());
-        Ok(())
+        Ok(Box::new(FileAppender::open(path)?))
     }
 
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
@@ -284,6 +283,7 @@ impl Store for FileStore {
                 read => {
                     let read = read.and_then(Iterator::collect::<io::Result<Vec<_>>>);
                     let read = read.map_err(JournalError::io("read the directory", directory))?;
+                    read.iter().for_each(private::sweep_if_draft);
                     entries.extend(read.into_iter().map(|entry| (entry, directory)));
                 }
             }
@@ -334,7 +334,7 @@ fn id_of(path: &Path) -> Option<ConversationId> {
 /// Stands in a directory where journals came from elsewhere: their first lines are not the last word.
 const MOVED: &str = ".moved";
 
-/// A journal as a list shows it; `None` for what is none, is gone, or was only reserved.
+/// A journal as a list shows it; `None` for what is none, is gone, or is empty.
 fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalError> {
     let Some(id) = id_of(path) else {
         return Ok(None);
@@ -380,7 +380,7 @@ fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Ar
     })
 }
 
-/// `None` for what is no journal, is gone, or was only reserved.
+/// `None` for what is no journal, is gone, or is empty.
 fn standing(entry: &DirEntry) -> Option<Standing> {
     let name = entry.file_name();
     let name = name.to_str()?.strip_suffix(".jsonl")?;

@@ -54,13 +54,22 @@ fn unreadable(cause: std::io::Error) -> JournalError {
 }
 
 impl Store for MemoryStore {
-    fn create(&self, id: ConversationId, _info: &ConversationInfo) -> Result<(), JournalError> {
+    fn create(
+        &self,
+        id: ConversationId,
+        _info: &ConversationInfo,
+        first: &[Record],
+    ) -> Result<Box<dyn Append>, JournalError> {
+        let mut lines = Vec::new();
+        write_lines(first, &mut lines)?;
+        lines.remove(0);
         let mut journals = self.journals();
         if journals.contains_key(&id) {
             return Err(JournalError::Exists { id });
         }
-        journals.insert(id, Journal { bytes: Arc::default(), modified: SystemTime::now() });
-        Ok(())
+        journals.insert(id, Journal { bytes: Arc::new(lines), modified: SystemTime::now() });
+        drop(journals);
+        self.appender(id)
     }
 
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {

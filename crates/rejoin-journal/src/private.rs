@@ -1,7 +1,7 @@
 //! Files and directories that only their owner may read: 0600 and 0700, set on each one, because
 //! changing the umask would be inherited by agents.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -70,6 +70,11 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn new(path: &Path) -> Result<Self, JournalError> {
         path.parent().map(sweep_drafts);
+        Self::beside(path)
+    }
+
+    /// The same, without looking for drafts that were left behind.
+    pub(crate) fn beside(path: &Path) -> Result<Self, JournalError> {
         loop {
             let draft = path.with_added_extension(format!("{}.{DRAFT}", Uuid::new_v4().simple()));
             let file = open(OpenOptions::new().write(true).create_new(true), &draft)?;
@@ -100,10 +105,17 @@ impl Drop for Draft {
 /// Deletes drafts in a directory that nobody is at any more: their makers were killed.
 pub(crate) fn sweep_drafts(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()).filter(|path| is_draft(path)) {
-        if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_file(path);
-        }
+    entries.for_each(|entry| sweep_if_draft(&entry));
+}
+
+/// Deletes what was found in a directory, if it is such a draft.
+pub(crate) fn sweep_if_draft(entry: &DirEntry) {
+    if !entry.file_name().as_encoded_bytes().ends_with(DRAFT.as_bytes()) {
+        return;
+    }
+    let path = entry.path();
+    if is_draft(&path) && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -38,6 +38,12 @@ pub enum Problem {
     /// The record that says what the conversation is cannot be read; the others tell most of it.
     #[error("the first record is lost; the directory and the project are taken from the others")]
     FirstRecordLost,
+    /// Nothing stands in the journal. A new one appears with its first records in it, so something emptied it, or
+    /// rejoin 0.1 was killed before it wrote to it.
+    #[error(
+        "the journal is empty: its first record is lost (if it is one of rejoin 0.1 that never had a turn, nothing is); `rejoin rm` takes it away"
+    )]
+    Empty,
     /// A newer rejoin wrote this journal: it is read as far as understood.
     #[error(
         "written in format {schema} by a newer rejoin; this one knows {known} and may miss things",

@@ -12,8 +12,15 @@ pub const LONGEST_LINE: usize = 16 << 20;
 
 /// Where journals are kept. Nothing above it may assume a file.
 pub trait Store: Send + Sync {
-    /// Reserves the place of a new conversation. The caller appends the first record.
-    fn create(&self, id: ConversationId, info: &ConversationInfo) -> Result<(), JournalError>;
+    /// Begins a conversation with its first records and opens it for appending. It appears with all of
+    /// them, on the disk, or not at all: whoever is killed on the way leaves no conversation without a
+    /// beginning.
+    fn create(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        first: &[Record],
+    ) -> Result<Box<dyn Append>, JournalError>;
 
     /// Opens a conversation for appending. Any number may be open at once.
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;

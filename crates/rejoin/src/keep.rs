@@ -89,7 +89,9 @@ impl Rejoin {
         let mut lost = conversation.info.is_none() || conversation.info_is_derived;
         let first = |noted: &Noted| noted.problem == Problem::FirstRecordLost;
         let damaged = problems.losses > u64::from(problems.noted.iter().any(first));
-        if conversation.info.is_none() {
+        if loaded.end == 0 && problems.is_empty() {
+            problems.note(None, None, Problem::Empty);
+        } else if conversation.info.is_none() {
             problems.note(None, None, Problem::NotARecord { why: "the first record is lost".into() });
         }
         let mut torn_end = problems.noted.iter().any(|noted| noted.place == Some(loaded.end));

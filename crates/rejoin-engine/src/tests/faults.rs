@@ -50,13 +50,27 @@ impl Append for FailingEnd {
     }
 }
 
+impl Failing {
+    fn failing(&self, end: Box<dyn Append>) -> FailingEnd {
+        FailingEnd { end, calls: Arc::clone(&self.calls), nth: self.nth }
+    }
+}
+
 impl Store for Failing {
-    fn create(&self, id: ConversationId, info: &ConversationInfo) -> Result<(), JournalError> {
-        self.store.create(id, info)
+    fn create(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        first: &[Record],
+    ) -> Result<Box<dyn Append>, JournalError> {
+        let nowhere = self.failing(MemoryStore::new().create(id, info, &[])?);
+        // Written and synced before it is there.
+        nowhere.call()?;
+        nowhere.call()?;
+        Ok(Box::new(self.failing(self.store.create(id, info, first)?)))
     }
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        let end = self.store.appender(id)?;
-        Ok(Box::new(FailingEnd { end, calls: Arc::clone(&self.calls), nth: self.nth }))
+        Ok(Box::new(self.failing(self.store.appender(id)?)))
     }
     fn read(
         &self,

@@ -44,14 +44,12 @@ fn a_long_text_is_written_whole_in_several_lines() {
         dir: "/p".into(),
         scope: rejoin_core::Scope::Shared,
     };
-    store.create(place.id, &info).unwrap();
     let head = Letterhead { conversation: place.id, cwd: "/p".into(), git_branch: None };
     let turn = MessageId::new(Uuid::new_v4());
     let mut user = head.record(Kind::User, turn, None);
     user.message = Some(rejoin_core::Content::user(vec![rejoin_core::Part::text("go")]));
-    let mut scribe =
-        Scribe::new(store.appender(place.id).unwrap(), head, turn, rejoin_core::Agent::named("scripted"));
-    scribe.put_synced(&[user]).unwrap();
+    let journal = store.create(place.id, &info, &[user]).unwrap();
+    let mut scribe = Scribe::new(journal, head, turn, rejoin_core::Agent::named("scripted"));
     // As long as a line of an agent may be, and as hard to write as can be; streamed, then said again otherwise.
     let message = MessageId::new(Uuid::new_v4());
     let text = "\u{1}é".repeat(2 << 20);

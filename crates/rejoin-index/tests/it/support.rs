@@ -58,8 +58,8 @@ impl Disk {
             dir: project.to_owned(),
             scope: Scope::Shared,
         };
-        self.store.create(id, &info).unwrap();
-        self.append(number, &[system(id, None, &System::Conversation(info))]);
+        let first = system(id, None, &System::Conversation(info.clone()));
+        self.store.create(id, &info, &[first]).unwrap();
     }
 
     pub(crate) fn append(&self, number: u128, records: &[Record]) {

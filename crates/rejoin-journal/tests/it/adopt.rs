@@ -89,6 +89,10 @@ fn drafts_of_the_killed_are_swept_at_once_and_no_others() {
         disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
         assert!(!left.exists() && held.exists() && foreign.exists());
     }
+    // Who begins a conversation does not look for them; who lists them does.
+    fs::write(&left, "").unwrap();
+    disk.store.look(Some(PROJECT)).unwrap();
+    assert!(!left.exists() && held.exists() && foreign.exists());
 }
 
 #[test]

@@ -51,8 +51,7 @@ fn plays_its_role() {
 fn make(home: &Path) {
     let home = Home::open(home.join("deep/home")).unwrap();
     let (store, id) = (home.store(), conversation(1));
-    store.create(id, &info("/p")).unwrap();
-    store.appender(id).unwrap().append(&[first(id, "/p")]).unwrap();
+    store.create(id, &info("/p"), &[first(id, "/p")]).unwrap();
     let _lease = home.locks().acquire("turn", &Owner::default(), None).unwrap();
     rejoin_journal::private::create_dir(&home.cache()).unwrap();
     rejoin_journal::private::write_atomically(&home.cache().join("probe.json"), b"{}").unwrap();
@@ -119,7 +118,7 @@ fn read_only(home: &Path) {
     assert_eq!(home.locks().holder("home").unwrap(), None);
     let refused = [
         store.appender(id).err().unwrap().to_string(),
-        store.create(conversation(1), &info("/new")).unwrap_err().to_string(),
+        store.create(conversation(1), &info("/new"), &[]).err().unwrap().to_string(),
         home.locks().acquire("turn", &Owner::default(), None).unwrap_err().to_string(),
     ];
     for error in refused {

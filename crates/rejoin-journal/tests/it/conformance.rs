@@ -36,7 +36,7 @@ every_store! {
     a_conversation_is_created_once,
     two_appenders_take_turns,
     a_list_is_newest_first_and_knows_projects,
-    a_reserved_place_is_not_listed,
+    a_conversation_appears_with_its_first_records_or_not_at_all,
     a_search_stops_when_told,
     a_journal_is_read_back_from_its_end,
     an_adopted_conversation_is_the_same_to_the_byte,
@@ -52,8 +52,7 @@ every_store! {
 
 fn begin(store: &dyn Store, number: u128) -> ConversationId {
     let id = conversation(number);
-    store.create(id, &info(PROJECT)).unwrap();
-    store.appender(id).unwrap().append(&[first(id, PROJECT)]).unwrap();
+    store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
     id
 }
 
@@ -147,7 +146,7 @@ fn what_is_not_there_is_an_error(store: &dyn Store) {
 fn a_conversation_is_created_once(store: &dyn Store) {
     let id = begin(store, 1);
     for project in [PROJECT, "/elsewhere"] {
-        let error = store.create(id, &info(project)).unwrap_err();
+        let error = store.create(id, &info(project), &[first(id, project)]).err().unwrap();
         assert!(matches!(error, JournalError::Exists { .. }), "{error}");
     }
     assert_eq!(read(store, id, 0).records.len(), 1);
@@ -168,8 +167,7 @@ fn two_appenders_take_turns(store: &dyn Store) {
 fn a_list_is_newest_first_and_knows_projects(store: &dyn Store) {
     for (number, project) in [(1, "/a/b"), (2, "/a-b"), (3, "/a/b")] {
         let id = conversation(number);
-        store.create(id, &info(project)).unwrap();
-        store.appender(id).unwrap().append(&[first(id, project)]).unwrap();
+        store.create(id, &info(project), &[first(id, project)]).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(15));
     }
     let ids =
@@ -186,10 +184,17 @@ fn a_list_is_newest_first_and_knows_projects(store: &dyn Store) {
     assert_eq!(all, [conversation(1), conversation(2), conversation(3)]);
 }
 
-fn a_reserved_place_is_not_listed(store: &dyn Store) {
-    store.create(conversation(1), &info(PROJECT)).unwrap();
-    assert_eq!(store.list(None).unwrap(), []);
-    assert_eq!(read(store, conversation(1), 0).records, []);
+fn a_conversation_appears_with_its_first_records_or_not_at_all(store: &dyn Store) {
+    let id = conversation(1);
+    let too_long = user(id, 1, None, &"x".repeat(LONGEST_LINE));
+    assert!(store.create(id, &info(PROJECT), &[first(id, PROJECT), too_long]).is_err());
+    assert_eq!((store.ids().unwrap(), store.list(None).unwrap()), (vec![], vec![]));
+    let records = [first(id, PROJECT), user(id, 1, None, "x")];
+    let mut end = store.create(id, &info(PROJECT), &records).unwrap();
+    assert_eq!(read(store, id, 0).records, records);
+    end.append(&[user(id, 2, Some(1), "y")]).unwrap();
+    end.sync().unwrap();
+    assert_eq!(read(store, id, 0).ids(), [0, 1, 2].map(message));
 }
 
 fn a_search_stops_when_told(store: &dyn Store) {
@@ -273,9 +278,7 @@ fn bytes_of(store: &dyn Store, id: ConversationId) -> Vec<u8> {
 /// A conversation in a store of its own, as bytes.
 fn foreign(id: ConversationId, turns: u128) -> Vec<u8> {
     let store = MemoryStore::new();
-    store.create(id, &info(PROJECT)).unwrap();
-    let mut appender = store.appender(id).unwrap();
-    appender.append(&[first(id, PROJECT)]).unwrap();
+    let mut appender = store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
     for number in 1..=turns {
         appender.append(&[user(id, number, None, "said elsewhere")]).unwrap();
     }

@@ -9,10 +9,7 @@ use crate::support::{Disk, assistant, conversation, first, info, system, user};
 fn journals(store: &dyn Store, count: u128) -> Vec<Box<dyn Append>> {
     let journal = |number| {
         let id = conversation(number);
-        store.create(id, &info("/p")).unwrap();
-        let mut appender = store.appender(id).unwrap();
-        appender.append(&[first(id, "/p")]).unwrap();
-        appender
+        store.create(id, &info("/p"), &[first(id, "/p")]).unwrap()
     };
     (1..=count).map(journal).collect()
 }

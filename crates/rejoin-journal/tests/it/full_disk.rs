@@ -48,7 +48,7 @@ fn a_file_where_a_directory_belongs_is_told() {
     let home = Home::open(directory.path().join("home")).unwrap();
     fs::write(home.root().join("projects"), "").unwrap();
     for error in [
-        home.store().create(conversation(1), &info("/p")).unwrap_err(),
+        home.store().create(conversation(1), &info("/p"), &[]).err().unwrap(),
         home.store().list(None).unwrap_err(),
         home.store().list(Some("/p")).unwrap_err(),
     ] {

@@ -80,10 +80,8 @@ impl Disk {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::open(directory.path().join("home")).unwrap();
         let (store, id) = (home.store(), conversation(0));
-        store.create(id, &info(PROJECT)).unwrap();
-        let disk = Disk { _directory: directory, home, store, id };
-        disk.append(&[first(id, PROJECT)]);
-        disk
+        store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+        Disk { _directory: directory, home, store, id }
     }
 
     pub(crate) fn append(&self, records: &[Record]) {

@@ -38,12 +38,14 @@ fn a_full_disk_is_refused_before_anything_is_launched() {
     let bench = Bench::new();
     let marker = bench.lab.root().join("ran");
     let script = format!(
-        "{REJOIN} ls && head -c 2m /dev/zero > $REJOIN_HOME/ballast; {REJOIN} run -a demo 'TOOL-RUN [touch {}]'",
+        "{REJOIN} ls && head -c 2m /dev/zero > $REJOIN_HOME/ballast; {REJOIN} run -a demo 'TOOL-RUN [touch {}]'; \
+         code=$?; rm \"$REJOIN_HOME\"/ballast; find \"$REJOIN_HOME\" -path '*jsonl*'; {REJOIN} fsck --all && exit $code",
         marker.display()
     );
     let Some(said) = on_a_small_disk(&bench, "size=1m", &script, 7) else { return };
     said.tells(&["No space left on device", "rejoin: "]);
-    assert_eq!(said.stdout(), "");
+    assert_eq!(said.stdout(), "", "no journal was begun");
+    said.tells(&["0 conversations checked"]);
     assert!(!marker.exists(), "the agent was never launched");
 }
 
