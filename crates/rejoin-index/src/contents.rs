@@ -1,5 +1,6 @@
 //! What the full text consists of: its segments, and the turns whose words stand in several documents.
-//! It stands in one row, so that nothing of it can be missing unseen.
+//! It stands in one row, so that nothing of it can be missing unseen. The header of the file names that row:
+//! one of an older time (a write that never reached the disk) would hide the segments that came since.
 
 use std::collections::HashMap;
 
@@ -14,6 +15,8 @@ const KEY: i64 = 1;
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Contents {
     pub(crate) segments: Vec<Segment>,
+    /// The highest key of a document whose words are in a segment.
+    pub(crate) last_document: i64,
     /// Documents that hold only a part of a turn: journal, turn, key.
     parts: Vec<(i64, usize, i64)>,
 }
@@ -60,6 +63,10 @@ impl Database {
         let (json, sum): (String, i64) =
             self.connection.query_row(query, [KEY], |row| Ok((row.get(0)?, row.get(1)?)))?;
         expect(sum, sum_of(KEY).bytes(json.as_bytes()))?;
+        let named: i32 = self.connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        if named != name_of(sum) {
+            return Err(Failure::Ruined);
+        }
         Ok(serde_json::from_str(&json)?)
     }
 
@@ -70,9 +77,14 @@ impl Database {
 
 pub(crate) fn put_contents(connection: &Connection, contents: &Contents) -> Result<(), Failure> {
     let json = serde_json::to_string(contents)?;
-    connection.execute(
-        "REPLACE INTO contents (key, contents, sum) VALUES (?, ?, ?)",
-        params![KEY, json, stored(sum_of(KEY).bytes(json.as_bytes()))],
-    )?;
-    Ok(())
+    let sum = stored(sum_of(KEY).bytes(json.as_bytes()));
+    connection
+        .execute("REPLACE INTO contents (key, contents, sum) VALUES (?, ?, ?)", params![KEY, json, sum])?;
+    // The one free number of the header.
+    Ok(connection.execute_batch(&format!("PRAGMA application_id = {}", name_of(sum)))?)
+}
+
+/// How the header names contents with this sum.
+fn name_of(sum: i64) -> i32 {
+    sum as i32
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::numbers::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 
 const NAME: &str = "index.sqlite";
 
@@ -350,8 +350,14 @@ impl Database {
         if self.connection.is_autocommit() { Ok(()) } else { self.commit() }
     }
 
+    /// Begins to write. Where the last documents are lost, their keys would be given to others, and with them
+    /// their words.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
-        Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?)
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        if self.next_key("document")? <= self.contents()?.last_document {
+            return Err(Failure::Ruined);
+        }
+        Ok(())
     }
 
     pub(crate) fn rollback(&self) -> Result<(), Failure> {

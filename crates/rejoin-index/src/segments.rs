@@ -3,7 +3,7 @@
 //! Not FTS5: it takes three times as long, most of it to find the place of every single word in its
 //! own tables. Here whole batches are turned around in memory and written once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use rejoin_journal::Checksum;
 use rusqlite::{Row, Statement, params};
@@ -11,7 +11,7 @@ use rusqlite::{Row, Statement, params};
 use crate::batch::Batch;
 use crate::block::{Blocks, Places, Words, unpack_places};
 use crate::contents::Segment;
-use crate::database::{Database, NO_JOURNAL, expect, stored, sum_of};
+use crate::database::{Database, Document, NO_JOURNAL, expect, stored, sum_of};
 use crate::failure::Failure;
 
 /// So many segments of about the same size are merged to one.
@@ -59,6 +59,7 @@ impl Database {
         if let Some(last) = last {
             write(&last)?;
             contents.segments.push(segment);
+            contents.last_document = self.next_key("document")? - 1;
             self.put_contents(&contents)?;
         }
         Ok(())
@@ -104,9 +105,11 @@ impl Database {
     }
 
     fn merge(&self, segments: &[Segment]) -> Result<(), Failure> {
-        let mut statement = self.connection.prepare("SELECT key FROM document WHERE journal <> ?")?;
-        let there = statement.query_map([NO_JOURNAL], |row| row.get(0).map(i64::cast_unsigned))?;
-        let there: HashSet<u64> = there.collect::<Result<_, _>>()?;
+        let mut statement = self.connection.prepare("SELECT key, journal, first, last, sum FROM document")?;
+        let documents = statement.query_map([], Document::read)?;
+        let in_use = |document: Document| (document.key.cast_unsigned(), document.journal != NO_JOURNAL);
+        let in_use: HashMap<u64, bool> =
+            documents.map(|document| document.map(in_use)).collect::<Result<_, _>>()?;
         let mut runs =
             segments.iter().map(|segment| Run::new(self, segment)).collect::<Result<Vec<_>, _>>()?;
         self.new_segment(|write| {
@@ -116,8 +119,12 @@ impl Database {
                 for run in runs.iter_mut().filter(|run| run.word() == Some(&word)) {
                     places.extend(run.take(self)?);
                 }
-                places.retain(|(document, _)| there.contains(document));
                 unite(&mut places);
+                // The row of a document stays when it is out of use: one without a row was lost.
+                if !places.iter().all(|(document, _)| in_use.contains_key(document)) {
+                    return Err(Failure::Ruined);
+                }
+                places.retain(|(document, _)| in_use[document]);
                 blocks.put(&word, places.into_iter())?;
             }
             blocks.close()

@@ -140,6 +140,52 @@ fn check_found(disk: &Disk) {
     assert!(!disk.found(&["everywhere"]).is_empty());
 }
 
+/// Databases that have one page of an older time, of the newest and of all times before it.
+fn with_an_older_page(times: &[Vec<u8>]) -> impl Iterator<Item = Vec<u8>> {
+    let (newest, older) = times.split_last().unwrap();
+    let page =
+        |bytes: &[u8], number: usize| bytes.get(number * 8192..(number + 1) * 8192).map(<[u8]>::to_vec);
+    older.iter().flat_map(move |older| {
+        (0..newest.len() / 8192).filter_map(move |number| {
+            let old = page(older, number).filter(|old| Some(old) != page(newest, number).as_ref())?;
+            let mut bytes = newest.clone();
+            bytes[number * 8192..(number + 1) * 8192].copy_from_slice(&old);
+            Some(bytes)
+        })
+    })
+}
+
+/// A write that never reached the disk leaves the page that stood there before, whole and with right sums.
+#[test]
+fn a_page_of_an_older_time_never_makes_an_answer_wrong() {
+    let disk = told();
+    let mut times = vec![fs::read(disk.database()).unwrap()];
+    for round in 0..6 {
+        let prompt = format!("more question3 everywhere {round}");
+        disk.turn(round % 5, 10 * (1 + round), Some(2), &prompt, "yes");
+        check_found(&disk);
+        times.push(fs::read(disk.database()).unwrap());
+    }
+    let expected = answers(&mut Index::open(&disk.store, &disk.nowhere()));
+    assert_eq!(answers(&mut disk.index()), expected);
+    let damaged: Vec<_> = with_an_older_page(&times).collect();
+    assert!(damaged.len() > 20, "{}", damaged.len());
+    for (number, bytes) in damaged.iter().enumerate() {
+        fs::write(disk.database(), bytes).unwrap();
+        assert_eq!(answers(&mut disk.index()), expected, "{number}");
+    }
+    // The same where it is met by writing: the next segment is the one with which they are merged.
+    let journal = fs::read(disk.path(4)).unwrap();
+    for (number, bytes) in damaged.iter().enumerate() {
+        fs::write(disk.database(), bytes).unwrap();
+        fs::write(disk.path(4), &journal).unwrap();
+        disk.turn(4, 100, Some(2), "one more question3 everywhere", "yes");
+        let expected = answers(&mut Index::open(&disk.store, &disk.nowhere()));
+        assert_eq!(answers(&mut disk.index()), expected, "{number}, with one more");
+        assert_eq!(answers(&mut disk.index()), expected, "{number}, the second time");
+    }
+}
+
 #[test]
 fn a_flipped_bit_never_makes_an_answer_wrong() {
     no_answer_is_wrong(&grown(), |bytes, at| bytes[at] ^= 1 << (at % 8), 499);
