@@ -17,7 +17,7 @@ use crate::weight::weight;
 pub(crate) type Batch = Vec<Event>;
 
 /// What may wait for the watcher alone, and for disk and watcher together.
-const UNSHOWN_BYTES: usize = 1 << 20;
+pub(crate) const UNSHOWN_BYTES: usize = 1 << 20;
 const WAITING_BYTES: usize = 4 << 20;
 
 enum Note {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::poll::Source;
 
 /// How long nothing need come to be quiet.
-const QUIET: Duration = Duration::from_millis(200);
+pub(crate) const QUIET: Duration = Duration::from_millis(200);
 /// How long it may go on without ever being quiet.
 const LONGEST: Duration = Duration::from_secs(2);
 

@@ -3,7 +3,7 @@
 use rejoin_core::{MessageId, Outcome, SessionId, Usage};
 
 /// How a run ended.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The turn is over.
     Ended(Outcome),

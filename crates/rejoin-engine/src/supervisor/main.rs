@@ -248,3 +248,34 @@ fn send(socket: &mut UnixStream, report: &Report) -> std::io::Result<()> {
     line.push(b'\n');
     socket.write_all(&line)
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// The number may be somebody else's by then. Here it is still that of the group, which tells whether it was used.
+    #[test]
+    fn a_group_is_not_signalled_once_its_leader_was_waited_for() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 >&2 & echo $!"]).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut agent = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(agent.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let left: u32 = line.trim().parse().unwrap();
+        let mut below = Below { agent, reach: Reach::Group, ended: true, reaped: false };
+        below.reap();
+        below.interrupt();
+        below.signal(Signal::KILL);
+        let until = Instant::now() + Duration::from_millis(200);
+        while Instant::now() < until {
+            assert!(rejoin_journal::birth(left).is_some(), "what is left of the group was killed");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal_one(left, Signal::KILL);
+    }
+}

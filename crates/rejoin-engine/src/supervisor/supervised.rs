@@ -150,3 +150,48 @@ fn ended_well(pid: u32) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    fn start(helper: &Path) -> std::io::Result<Supervised> {
+        let launch = LaunchSpec {
+            argv: vec!["true".into()],
+            env: Vec::new(),
+            remove_env: Vec::new(),
+            dir: Path::new("/"),
+            locks: Vec::new(),
+            mark: uuid::Uuid::new_v4().to_string(),
+        };
+        Supervised::start(&Helper::Executable(helper.to_owned()), launch)
+    }
+
+    /// What is left of children of ours with this name, dead ones included.
+    fn children(name: &str) -> Vec<String> {
+        let (name, parent) = (format!("Name:\t{name}\n"), format!("\nPPid:\t{}\n", std::process::id()));
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let statuses = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
+        statuses.filter(|status| status.starts_with(&name) && status.contains(&parent)).collect()
+    }
+
+    /// However a start or a run goes wrong, the supervisor is waited for.
+    #[test]
+    fn no_supervisor_stays_behind_when_it_is_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        // One goes at once, and is perhaps gone before it is told what to run; one stays until it is let go.
+        for (number, program) in ["true", "grep"].into_iter().enumerate() {
+            let name = format!("drop{number}-{}", std::process::id() % 10_000);
+            let helper = dir.path().join(&name);
+            let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+                .map(|dir| dir.join(program))
+                .find(|file| file.exists());
+            std::os::unix::fs::symlink(found.unwrap(), &helper).unwrap();
+            for _ in 0..3 {
+                drop(start(&helper));
+            }
+            assert_eq!(children(&name), [""; 0], "{program}");
+        }
+    }
+}

@@ -1,11 +1,14 @@
 //! What counts as silence.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rejoin_agents::Answer;
 use rejoin_core::{Event, Outcome};
 
+use super::pumped::Pumped;
 use super::scripted::Place;
+use crate::Limits;
+use crate::harvest::Verdict;
 
 fn place(idle: Duration) -> Place {
     let mut place = Place::new();
@@ -59,20 +62,38 @@ fn a_question_that_was_taken_back_is_no_excuse_for_silence() {
     assert!(matches!(ran.outcome(), Outcome::Timeout { .. }), "{:?}", ran.outcome());
 }
 
+/// Long enough for a shell to be started and to say something on a busy machine.
+const LIMIT: Duration = Duration::from_secs(2);
+
 #[test]
 fn an_agent_behind_a_paused_reader_is_not_silent() {
-    let place = place(Duration::from_secs(1));
-    let script = "line=$(head -c 65536 /dev/zero | tr '\\0' x); for i in $(seq 40); do echo \"say $line\"; done; echo end";
-    let mut paused = false;
-    let ran = place.watch(
-        script,
-        |event| {
-            if matches!(event, Event::TextDelta { .. }) && !paused {
-                paused = true;
-                std::thread::sleep(Duration::from_millis(2500));
-            }
-        },
-        None,
-    );
-    ran.completed();
+    let pumped = Pumped::new();
+    let limits = Limits { idle: Some(LIMIT), grace: Duration::from_millis(100), ..Limits::default() };
+    // A line of more than may wait for the watcher, and nothing after it.
+    let script = "echo say first; printf 'say '; head -c 2000000 /dev/zero | tr '\\0' x; echo; sleep 600";
+    let mut listened_to = Duration::ZERO;
+    let verdict = pumped.run(script, &limits, |running| {
+        running.until_nothing_is_read();
+        running.hold(LIMIT + LIMIT / 10);
+        let resumed = Instant::now();
+        running.take_all();
+        listened_to = resumed.elapsed();
+    });
+    assert!(matches!(verdict, Verdict::Ended(Outcome::Timeout { .. })), "{verdict:?}");
+    assert!(listened_to > LIMIT / 2, "it was given {listened_to:?} to be heard");
+}
+
+#[test]
+fn what_stands_in_the_pipe_was_said_however_long_it_took_to_look() {
+    let place = place(LIMIT);
+    // A line keeps us for longer than the limit, and meanwhile a call is made. Then it waits until that was heard.
+    let script = "echo await $PWD/late; sleep 0.2; echo call 1; sleep 2.2; touch late; \
+                  until [ -e heard ]; do sleep 0.02; done; printf 'result 1\nend\n'";
+    let heard = place.path().join("heard");
+    let hear = |event: &Event| {
+        if matches!(event, Event::ToolUse { .. }) {
+            std::fs::write(&heard, "").unwrap();
+        }
+    };
+    place.watch(script, hear, None).completed();
 }

@@ -4,7 +4,11 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::{Event, Outcome};
 
+use super::pumped::{Pumped, eventually};
 use super::scripted::Place;
+use crate::Limits;
+use crate::drain::QUIET;
+use crate::harvest::Verdict;
 
 /// Something that would keep a turn for longer than any test waits.
 const CHATTER: &str =
@@ -18,16 +22,26 @@ fn a_child_that_goes_on_writing_does_not_keep_the_turn() {
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
+/// Waits until the agent is gone, whoever took note of it.
+const WHEN_IT_IS_GONE: &str = "while grep -q '^State:.[RSD]' /proc/$$/status; do sleep 0.01; done";
+
 #[test]
 fn a_child_that_goes_on_writing_does_not_make_a_cancel_dead() {
     let place = Place::new();
     let canceller = place.canceller();
-    // It ends without a result, and the first words of the child tell that it is gone.
-    let script = "(sleep 0.1; while :; do echo say gone; sleep 0.02; done & echo $! > child) ; exit 0";
+    // It ends without a result, and then its child speaks.
+    let script = format!(
+        "({WHEN_IT_IS_GONE}; i=0; while [ $i -lt 1000 ]; do echo say gone; sleep 0.02; i=$((i+1)); done) & echo $! > child"
+    );
+    let mut heard = 0;
     let ran = place.watch(
-        script,
+        &script,
         |event| {
             if matches!(event, Event::TextDelta { .. }) {
+                heard += 1;
+            }
+            // By then its end is known here, too.
+            if heard == 3 {
                 canceller.cancel();
             }
         },
@@ -40,29 +54,18 @@ fn a_child_that_goes_on_writing_does_not_make_a_cancel_dead() {
 
 #[test]
 fn what_stood_in_the_pipe_at_the_end_is_read_however_slow_the_watcher_is() {
-    let place = Place::new();
-    let gone = place.path().join("gone");
-    // One line of more than may wait for anybody, and when it was read the end, which then stands in the pipe.
-    let script = format!(
-        "echo say first; printf 'say '; head -c 5000000 /dev/zero | tr '\\0' x; echo; sleep 0.5; \
-         (while kill -0 $$ 2>/dev/null; do sleep 0.01; done; touch '{}') >/dev/null 2>&1 & echo end",
-        gone.display()
-    );
-    let mut held = false;
-    let ran = place.watch(
-        &script,
-        |event| {
-            if matches!(event, Event::TextDelta { .. }) && !held {
-                held = true;
-                // Until it is gone, and then for longer than a stream is kept open for others.
-                let since = Instant::now();
-                while !gone.exists() && since.elapsed() < Duration::from_secs(10) {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                std::thread::sleep(Duration::from_millis(600));
-            }
-        },
-        None,
-    );
-    ran.completed();
+    // A line of more than may wait for the watcher; when nothing is read any more, the end.
+    let pumped = Pumped::new();
+    let script = "printf 'say '; head -c 2000000 /dev/zero | tr '\\0' x; echo; \
+                  until [ -e full ]; do sleep 0.01; done; echo $$ > agent; echo end";
+    let verdict = pumped.run(script, &Limits::default(), |running| {
+        running.until_nothing_is_read();
+        running.touch("full");
+        let agent = running.until_there("agent");
+        eventually("its end", || rejoin_journal::birth(agent.trim().parse().unwrap()).is_none());
+        // For longer than a silent stream is kept open for others.
+        running.hold(3 * QUIET);
+        running.take_all();
+    });
+    assert_eq!(verdict, Verdict::Ended(Outcome::Completed));
 }

@@ -4,5 +4,6 @@ mod faults;
 mod idle;
 mod large;
 mod leftovers;
+mod pumped;
 mod scripted;
 mod shown;

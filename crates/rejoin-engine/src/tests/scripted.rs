@@ -18,6 +18,7 @@ use rejoin_journal::{Home, MemoryStore, Store};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::pumped::eventually;
 use crate::{
     AgentSetup, Base, CancelWatch, Canceller, Engine, Helper, Limits, OpenQuestion, Order, Target, TurnError,
     TurnOutcome, Watcher,
@@ -62,7 +63,7 @@ impl Definition for Scripted {
     }
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         let script = request.composed.prompt();
-        let driver = ScriptDriver { ids: request.ids, message: None, over: false };
+        let driver = ScriptDriver::with(request.ids);
         let mut launch = Launch::new(vec!["-c".into(), script.into()], Box::new(driver));
         if script.contains("UNWRITABLE") {
             launch.scratch = Some("/dev/null/scratch".into());
@@ -75,10 +76,20 @@ impl Definition for Scripted {
 }
 
 /// Reads one word a line, with what belongs to it.
-struct ScriptDriver {
+pub(super) struct ScriptDriver {
     ids: IdSource,
     message: Option<(MessageId, usize)>,
     over: bool,
+}
+
+impl ScriptDriver {
+    pub(super) fn new() -> Self {
+        Self::with(Box::new(|| MessageId::new(Uuid::new_v4())))
+    }
+
+    fn with(ids: IdSource) -> Self {
+        Self { ids, message: None, over: false }
+    }
 }
 
 impl Driver for ScriptDriver {
@@ -122,6 +133,11 @@ impl Driver for ScriptDriver {
             }),
             "back" => Event::QuestionWithdrawn { question: rest },
             "quiet" => return,
+            // A line that takes its time.
+            "await" => {
+                eventually("what is awaited", || Path::new(&rest).exists());
+                Event::Diagnostic { stream: Stream::Stdout, text: rest }
+            }
             "end" => {
                 self.over = true;
                 out.push(Step::Ended(Outcome::Completed));
