@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, System};
-use rejoin_journal::{Lease, Loaded, LockError, load};
+use rejoin_journal::{JournalError, Lease, Loaded, LockError, load};
 
 use crate::lease::{conversation_lock, end_left, owner};
 use crate::scribe::Letterhead;
@@ -50,6 +50,27 @@ impl Engine {
         info: &ConversationInfo,
         notes: &[System],
     ) -> Result<(), TurnError> {
+        Ok(self.append_synced(id, info, notes)?)
+    }
+
+    /// Puts a conversation, which is [held](Hold), among those of another project, and says so in it.
+    pub fn relocate(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        project: &str,
+        dir: &str,
+    ) -> Result<(), TurnError> {
+        let moved = [System::Moved { project: project.to_owned(), dir: dir.to_owned() }];
+        Ok(self.store.relocate(id, project, &mut || self.append_synced(id, info, &moved))?)
+    }
+
+    fn append_synced(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        notes: &[System],
+    ) -> Result<(), JournalError> {
         let head = Letterhead {
             conversation: id,
             cwd: info.dir.clone(),
@@ -58,6 +79,6 @@ impl Engine {
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
         journal.append(&records)?;
-        Ok(journal.sync()?)
+        journal.sync()
     }
 }

@@ -12,6 +12,7 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use crate::append::{FileAppender, wait_for_writer, write_lines};
 use crate::lines::Lines;
 use crate::load::load_anew;
+use crate::moving::{self, Moving};
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
@@ -86,6 +87,39 @@ impl FileStore {
     fn directories(&self) -> Result<Vec<Arc<Path>>, JournalError> {
         let entries = entries_of(&self.projects)?;
         Ok(entries.iter().map(DirEntry::path).filter(|path| path.is_dir()).map(Arc::from).collect())
+    }
+
+    /// What is in the directory of a project, in a stable order; moves into it that were cut off are finished
+    /// first.
+    fn journals_in(&self, directory: &Path) -> Result<Vec<DirEntry>, JournalError> {
+        let entries = entries_of(directory)?;
+        if !entries.iter().any(|entry| moving::marked(entry).is_some()) {
+            return Ok(entries);
+        }
+        for (moving, id) in entries.iter().filter_map(Moving::cut_off) {
+            // What cannot be finished now is tried again by the next one to look.
+            if self.finish(directory, id).is_ok() {
+                moving.done();
+            }
+        }
+        entries_of(directory)
+    }
+
+    /// Brings a journal into a directory, if it says that it belongs there.
+    fn finish(&self, directory: &Path, id: ConversationId) -> Result<(), JournalError> {
+        let from = match self.path(id) {
+            Err(JournalError::NotFound { .. }) => return Ok(()),
+            path => path?,
+        };
+        let to = directory.join(file_name(id));
+        let open = || File::open(&from).map_err(JournalError::io("open", &from));
+        let Some(mut info) = pick::info(open()?) else { return Ok(()) };
+        pick::follow_moves(open()?, &mut info);
+        if from != to && directory.file_name().and_then(OsStr::to_str) == Some(&project_name(&info.project)) {
+            rename_lasting(&from, &to)?;
+            self.known().insert(id, directory.into());
+        }
+        Ok(())
     }
 
     fn open(&self, id: ConversationId) -> Result<(File, PathBuf), JournalError> {
@@ -211,16 +245,23 @@ impl Store for FileStore {
         }
     }
 
-    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError> {
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
         let path = self.path(id)?;
         let directory = self.projects.join(project_name(project));
         private::create_dir(&directory)?;
         private::open(OpenOptions::new().write(true).create(true).truncate(true), &directory.join(MOVED))?;
+        let moving = Moving::begin(&directory, id)?;
+        say_so()?;
         let to = directory.join(file_name(id));
         if to != path {
-            private::rename_new(&path, &to).map_err(JournalError::io("move", &path))?;
+            rename_lasting(&path, &to)?;
         }
-        private::sync_dir(&directory)?;
+        moving.done();
         self.known().insert(id, directory.into());
         Ok(())
     }
@@ -278,15 +319,9 @@ impl Store for FileStore {
         };
         let mut entries = Vec::new();
         for directory in &directories {
-            match fs::read_dir(directory) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                read => {
-                    let read = read.and_then(Iterator::collect::<io::Result<Vec<_>>>);
-                    let read = read.map_err(JournalError::io("read the directory", directory))?;
-                    read.iter().for_each(private::sweep_if_draft);
-                    entries.extend(read.into_iter().map(|entry| (entry, directory)));
-                }
-            }
+            let read = self.journals_in(directory)?;
+            read.iter().for_each(private::sweep_if_draft);
+            entries.extend(read.into_iter().map(|entry| (entry, directory)));
         }
         let found = standings(&entries);
         if project.is_none() {
@@ -304,7 +339,7 @@ impl Store for FileStore {
         };
         let mut list = Vec::new();
         for directory in directories {
-            let entries = entries_of(&directory)?;
+            let entries = self.journals_in(&directory)?;
             let some_moved = entries.iter().any(|entry| entry.file_name() == MOVED);
             for entry in entries {
                 let Some(mut listed) = look_at(&entry.path(), some_moved)? else { continue };
@@ -320,6 +355,13 @@ impl Store for FileStore {
         newest_first(&mut list);
         Ok(list)
     }
+}
+
+/// Renames a journal into another directory; that it is gone from the first one lasts, too.
+fn rename_lasting(from: &Path, to: &Path) -> Result<(), JournalError> {
+    private::rename_new(from, to).map_err(JournalError::io("move", from))?;
+    to.parent().map_or(Ok(()), private::sync_dir)?;
+    from.parent().map_or(Ok(()), private::sync_dir)
 }
 
 fn file_name(id: ConversationId) -> String {

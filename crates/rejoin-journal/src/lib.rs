@@ -18,6 +18,7 @@ mod load;
 mod locks;
 mod memory_store;
 mod messages;
+mod moving;
 mod origins;
 mod owner;
 mod pick;

@@ -145,8 +145,14 @@ impl Store for MemoryStore {
         Ok(adopted)
     }
 
-    fn relocate(&self, id: ConversationId, _project: &str) -> Result<(), JournalError> {
-        self.bytes(id).map(|_| ())
+    fn relocate(
+        &self,
+        id: ConversationId,
+        _project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        self.bytes(id)?;
+        say_so()
     }
 
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {

@@ -74,9 +74,14 @@ pub trait Store: Send + Sync {
         before: BeforeAdopting<'_>,
     ) -> Result<Adopted, JournalError>;
 
-    /// Puts a conversation among those of another project. What it says of itself is a record of
-    /// its own, to be appended before.
-    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError>;
+    /// Puts a conversation among those of another project. What it says of itself is a record of its own,
+    /// appended by `say_so`; a move that is cut off after that is finished by whoever looks at the project.
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError>;
 
     /// Deletes a conversation, for good.
     fn remove(&self, id: ConversationId) -> Result<(), JournalError>;

@@ -59,8 +59,7 @@ impl Rejoin {
                 self.engine.origins().note_elsewhere(listed.id, &SaidHere { dir, ..said })?;
             }
             let dir = place(&info.dir);
-            self.engine.note(listed.id, &info, &[System::Moved { project: project.clone(), dir }])?;
-            store.relocate(listed.id, &project)?;
+            self.engine.relocate(listed.id, &info, &project, &dir)?;
             moved.push(listed.id);
         }
         if moved.is_empty() {

@@ -115,8 +115,13 @@ impl Store for Failing {
     ) -> Result<Adopted, JournalError> {
         self.store.adopt(id, info, bytes, before)
     }
-    fn relocate(&self, id: ConversationId, project: &str) -> Result<(), JournalError> {
-        self.store.relocate(id, project)
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        self.store.relocate(id, project, say_so)
     }
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.store.remove(id)

@@ -1,10 +1,12 @@
 //! Taking in a journal: all of it or nothing, and never in the place of another.
 
+use std::ffi::OsString;
 use std::fs;
 
+use rejoin_core::System;
 use rejoin_journal::{Adopted, JournalError, Store};
 
-use crate::support::{Disk, PROJECT, conversation, first, info, user};
+use crate::support::{Disk, PROJECT, conversation, first, info, system, user};
 
 fn line(number: u128) -> Vec<u8> {
     let record = if number == 0 {
@@ -102,6 +104,33 @@ fn a_move_replaces_nothing() {
     disk.store.adopt(conversation(9), &other, &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
     let there = disk.store.path(conversation(9)).unwrap().with_file_name(format!("{}.jsonl", disk.id));
     fs::write(&there, "somebody's\n").unwrap();
-    assert!(disk.store.relocate(disk.id, "/srv/other").is_err());
+    assert!(disk.store.relocate(disk.id, "/srv/other", &mut || Ok(())).is_err());
     assert_eq!(fs::read(&there).unwrap(), b"somebody's\n");
+}
+
+/// A kill at either step of a move: before the journal says that it moved, or before its file is renamed.
+#[test]
+fn a_move_that_was_cut_off_is_finished_or_undone_by_whoever_looks() {
+    let new = "/srv/other";
+    for said in [true, false] {
+        let disk = Disk::new();
+        let moved = System::Moved { project: new.into(), dir: new.into() };
+        let cut = disk.store.relocate(disk.id, new, &mut || {
+            if said {
+                disk.store.appender(disk.id)?.append(&[system(disk.id, 50, None, &moved)])?;
+            }
+            Err(JournalError::Deleted { path: "the mover was killed".into() })
+        });
+        assert!(cut.is_err());
+        let here = if said { new } else { PROJECT };
+        assert_eq!(disk.store.list(Some(here)).unwrap().len(), 1, "said: {said}");
+        let (there, not_there) =
+            (disk.store.look(Some(new)).unwrap(), disk.store.look(Some(PROJECT)).unwrap());
+        assert_eq!((there.len(), not_there.len()), (usize::from(said), usize::from(!said)));
+        let projects = disk.path().ancestors().nth(2).unwrap().to_owned();
+        let files = fs::read_dir(projects.join("-srv-other")).unwrap().flatten();
+        let is_marker = |name: &OsString| name.as_encoded_bytes().starts_with(b".moving");
+        let left: Vec<_> = files.map(|entry| entry.file_name()).filter(is_marker).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
 }

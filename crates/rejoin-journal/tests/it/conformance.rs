@@ -330,8 +330,8 @@ fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
         let bytes = foreign(id, 1);
         store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap();
         let moved = System::Moved { project: new.into(), dir: format!("{new}/sub") };
-        store.appender(id).unwrap().append(&[system(id, 50, None, &moved)]).unwrap();
-        store.relocate(id, new).unwrap();
+        let say_so = &mut || store.appender(id)?.append(&[system(id, 50, None, &moved)]);
+        store.relocate(id, new, say_so).unwrap();
         assert_eq!(store.list(Some(PROJECT)).unwrap(), [], "the names of directories may be the same");
         let list = store.list(Some(new)).unwrap();
         assert_eq!(list.len(), 1);

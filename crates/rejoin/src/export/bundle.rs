@@ -97,11 +97,11 @@ impl Rejoin {
         }
         let mut info = rejoin_journal::load(store, id)?.conversation.info.unwrap_or(first.clone());
         if let Some((project, dir)) = moved_to {
-            self.engine.note(id, &info, &[System::Moved { project: project.clone(), dir: dir.clone() }])?;
+            self.engine.relocate(id, &info, &project, &dir)?;
             (info.project, info.dir) = (project, dir);
-        }
-        if info.project != first.project {
-            store.relocate(id, &info.project)?;
+        } else if info.project != first.project {
+            // It says so already.
+            store.relocate(id, &info.project, &mut || Ok(()))?;
         }
         let taken = match taken {
             Adopted::New => Taken::New,
