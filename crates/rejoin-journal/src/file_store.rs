@@ -12,7 +12,7 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use crate::append::{FileAppender, wait_for_writer, write_lines};
 use crate::lines::Lines;
 use crate::load::load_anew;
-use crate::moving::{self, Moving};
+use crate::moving::Moving;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
@@ -89,20 +89,31 @@ impl FileStore {
         Ok(entries.iter().map(DirEntry::path).filter(|path| path.is_dir()).map(Arc::from).collect())
     }
 
-    /// What is in the directory of a project, in a stable order; moves into it that were cut off are finished
-    /// first.
-    fn journals_in(&self, directory: &Path) -> Result<Vec<DirEntry>, JournalError> {
-        let entries = entries_of(directory)?;
-        if !entries.iter().any(|entry| moving::marked(entry).is_some()) {
-            return Ok(entries);
-        }
-        for (moving, id) in entries.iter().filter_map(Moving::cut_off) {
+    /// What is in the directories of projects, in a stable order; moves into them that were cut off are
+    /// finished first.
+    fn journals_in<'a>(
+        &self,
+        directories: &'a [Arc<Path>],
+    ) -> Result<Vec<(DirEntry, &'a Arc<Path>)>, JournalError> {
+        let read = || -> Result<Vec<_>, JournalError> {
+            let mut all = Vec::new();
+            for directory in directories {
+                all.extend(entries_of(directory)?.into_iter().map(|entry| (entry, directory)));
+            }
+            Ok(all)
+        };
+        let entries = read()?;
+        let mut some_were_moving = false;
+        for (entry, directory) in entries.iter().filter(|(entry, _)| Moving::is_marker(entry)) {
+            some_were_moving = true;
             // What cannot be finished now is tried again by the next one to look.
-            if self.finish(directory, id).is_ok() {
+            if let Some((moving, id)) = Moving::cut_off(entry)
+                && self.finish(directory, id).is_ok()
+            {
                 moving.done();
             }
         }
-        entries_of(directory)
+        if some_were_moving { read() } else { Ok(entries) }
     }
 
     /// Brings a journal into a directory, if it says that it belongs there.
@@ -317,11 +328,9 @@ impl Store for FileStore {
             Some(project) => vec![self.directory(project)],
             None => self.directories()?,
         };
-        let mut entries = Vec::new();
-        for directory in &directories {
-            let read = self.journals_in(directory)?;
-            read.iter().for_each(private::sweep_if_draft);
-            entries.extend(read.into_iter().map(|entry| (entry, directory)));
+        let entries = self.journals_in(&directories)?;
+        for (entry, _) in &entries {
+            private::sweep_if_draft(entry);
         }
         let found = standings(&entries);
         if project.is_none() {
@@ -338,10 +347,11 @@ impl Store for FileStore {
             None => self.directories()?,
         };
         let mut list = Vec::new();
-        for directory in directories {
-            let entries = self.journals_in(&directory)?;
-            let some_moved = entries.iter().any(|entry| entry.file_name() == MOVED);
-            for entry in entries {
+        for entries in
+            self.journals_in(&directories)?.chunk_by(|(_, one), (_, other)| Arc::ptr_eq(one, other))
+        {
+            let some_moved = entries.iter().any(|(entry, _)| entry.file_name() == MOVED);
+            for (entry, _) in entries {
                 let Some(mut listed) = look_at(&entry.path(), some_moved)? else { continue };
                 if listed.info.is_none() {
                     listed.info = load_anew(self, listed.id).ok().and_then(|loaded| loaded.conversation.info);

@@ -29,9 +29,14 @@ impl Moving {
         Ok(Self { path, _file: file })
     }
 
+    /// Whether this is the marker of a move.
+    pub(crate) fn is_marker(entry: &DirEntry) -> bool {
+        entry.file_name().as_encoded_bytes().starts_with(MOVING.as_bytes())
+    }
+
     /// A move whose mover is gone, if this is the marker of one.
     pub(crate) fn cut_off(entry: &DirEntry) -> Option<(Self, ConversationId)> {
-        let id = marked(entry)?;
+        let id = entry.file_name().to_str()?.strip_prefix(MOVING)?.parse().ok()?;
         let path = entry.path();
         let file = File::open(&path).ok()?;
         file.try_lock().ok()?;
@@ -42,9 +47,4 @@ impl Moving {
     pub(crate) fn done(self) {
         let _ = fs::remove_file(&self.path);
     }
-}
-
-/// Whose marker this is.
-pub(crate) fn marked(entry: &DirEntry) -> Option<ConversationId> {
-    entry.file_name().to_str()?.strip_prefix(MOVING)?.parse().ok()
 }

@@ -123,7 +123,11 @@ fn a_move_that_was_cut_off_is_finished_or_undone_by_whoever_looks() {
         });
         assert!(cut.is_err());
         let here = if said { new } else { PROJECT };
-        assert_eq!(disk.store.list(Some(here)).unwrap().len(), 1, "said: {said}");
+        let all = disk.store.list(None).unwrap();
+        let projects: Vec<_> =
+            all.iter().map(|listed| listed.info.as_ref().unwrap().project.as_str()).collect();
+        assert_eq!(projects, [here], "said: {said}");
+        assert_eq!(disk.store.list(Some(here)).unwrap(), all);
         let (there, not_there) =
             (disk.store.look(Some(new)).unwrap(), disk.store.look(Some(PROJECT)).unwrap());
         assert_eq!((there.len(), not_there.len()), (usize::from(said), usize::from(!said)));

@@ -556,7 +556,13 @@ static void handle(pid_t tid, int status, int *ended) {
         if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
             go_on = PTRACE_LISTEN;
     } else if (event) {
-        /* fork, vfork, clone: the new one is traced already. */
+        /* fork, vfork, clone: the new one is traced already, and may not have come to its first stop when
+         * everything is to die. */
+        unsigned long child;
+        if (ptrace(PTRACE_GETEVENTMSG, tid, 0, &child) == 0 && kill(child, 0) == 0) {
+            tracee_of(child);
+            tracee = tracee_of(tid); /* it may have moved */
+        }
     } else if (signal == (SIGTRAP | 0x80)) {
         if (tracee->kill_after) {
             tracee->kill_after = 0;
