@@ -1,20 +1,16 @@
 //! JSON with comments and commas too many, as people write configuration.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use rejoin_files::read_regular_text;
 use serde_json::Value;
 
 /// Nobody's configuration is longer.
-const LONGEST: u64 = 4 << 20;
+pub(crate) const LONGEST: u64 = 4 << 20;
 
 /// What stands in a file of settings; one that cannot be read says nothing.
 pub(crate) fn file(path: &Path) -> Option<Value> {
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    read(&text)
+    read(&read_regular_text(path, LONGEST).ok()?)
 }
 
 /// Reads it; `None` if it is no such thing.
@@ -75,5 +71,13 @@ mod tests {
         for odd in ["", "{", "\"", "/*", "{]", "// x"] {
             assert_eq!(read(odd), None, "{odd:?}");
         }
+    }
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let project = tempfile::tempdir().unwrap();
+        let settings = project.path().join("opencode.json");
+        crate::pipes::put(&settings);
+        assert_eq!(crate::pipes::not_waited_for(move || file(&settings)), None);
     }
 }

@@ -24,6 +24,8 @@ mod numbers;
 mod openai;
 mod opencode;
 mod pi;
+#[cfg(test)]
+mod pipes;
 mod places;
 mod provider_keys;
 mod qwen;

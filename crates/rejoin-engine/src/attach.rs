@@ -1,11 +1,11 @@
 //! Files that go along with a prompt: read once, checked, hashed.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Attached;
+use rejoin_files::read_regular_file;
 use rejoin_journal::private;
 use sha2::{Digest, Sha256};
 
@@ -38,27 +38,18 @@ fn read(path: &Path) -> Result<Attached, TurnError> {
     let shown = path.display();
     let refused = |cause: std::io::Error| match cause.kind() {
         ErrorKind::NotFound => TurnError::NotFound(format!("there is no file {shown} to attach")),
-        _ => TurnError::Usage(format!("cannot read {shown}, which should be attached: {cause}")),
-    };
-    // Asked before it is opened, too: opening a pipe would wait for somebody to write.
-    let not_a_file = || TurnError::Usage(format!("{shown} is not a file and cannot be attached"));
-    if !path.metadata().map_err(refused)?.is_file() {
-        return Err(not_a_file());
-    }
-    let file = File::open(path).map_err(refused)?;
-    if !file.metadata().map_err(refused)?.is_file() {
-        return Err(not_a_file());
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.is_empty() {
-        return Err(TurnError::Usage(format!("{shown} is empty: there is nothing to attach")));
-    }
-    if bytes.len() as u64 > LARGEST {
-        return Err(TurnError::Usage(format!(
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => {
+            TurnError::Usage(format!("{shown} is not a file and cannot be attached ({cause})"))
+        }
+        ErrorKind::FileTooLarge => TurnError::Usage(format!(
             "{shown} is larger than {} MiB and cannot be attached; name it in the prompt so that the agent opens it itself",
             LARGEST >> 20
-        )));
+        )),
+        _ => TurnError::Usage(format!("cannot read {shown}, which should be attached: {cause}")),
+    };
+    let bytes = read_regular_file(path, LARGEST).map_err(refused)?;
+    if bytes.is_empty() {
+        return Err(TurnError::Usage(format!("{shown} is empty: there is nothing to attach")));
     }
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(&bytes) {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rejoin_journal::read_regular_text;
+use rejoin_files::read_regular_text;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{self, Before};

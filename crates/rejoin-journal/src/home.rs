@@ -3,9 +3,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use rejoin_files::read_regular_file;
 use uuid::Uuid;
 
-use crate::{FileStore, JournalError, LockError, Locks, Origins, Owner, private, read_regular_file};
+use crate::{FileStore, JournalError, LockError, Locks, Origins, Owner, private};
 
 /// `$REJOIN_HOME`: everything rejoin keeps.
 #[derive(Clone, Debug)]

@@ -26,7 +26,6 @@ pub mod private;
 mod problem;
 mod process;
 mod project_name;
-mod regular_file;
 mod scan;
 mod store;
 
@@ -44,5 +43,4 @@ pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
-pub use regular_file::{read_regular_file, read_regular_text};
 pub use store::{Adopted, Append, BeforeAdopting, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};

@@ -14,9 +14,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin_core::{ConversationId, Origin, SaidHere};
+use rejoin_files::read_regular_file;
 use serde::{Deserialize, Serialize};
 
-use crate::{FileStore, JournalError, LockError, Locks, Owner, Store, private, read_regular_file};
+use crate::{FileStore, JournalError, LockError, Locks, Owner, Store, private};
 
 /// What is known of where conversations came from.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, Permissions, Scope};
 use rejoin_engine::TurnError;
-use rejoin_journal::read_regular_text;
+use rejoin_files::read_regular_text;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

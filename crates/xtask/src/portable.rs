@@ -10,7 +10,8 @@ use crate::workspace;
 
 const TARGET: &str = "aarch64-apple-darwin";
 /// All that an agent's turn needs. The index (and what builds on it) has C in it, which needs a compiler for macOS.
-const CRATES: [&str; 5] = ["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin-demo"];
+const CRATES: [&str; 6] =
+    ["rejoin-core", "rejoin-files", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin-demo"];
 
 pub(crate) fn check() -> Result<()> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -10,14 +10,21 @@ use serde_json::Value;
 use crate::workspace;
 
 /// Every crate with the crates of ours it may depend on. A crate that is not here is refused.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("rejoin-core", &[]),
-    ("rejoin-agents", &["rejoin-core"]),
-    ("rejoin-journal", &["rejoin-core"]),
+    ("rejoin-files", &[]),
+    ("rejoin-agents", &["rejoin-core", "rejoin-files"]),
+    ("rejoin-journal", &["rejoin-core", "rejoin-files"]),
     ("rejoin-index", &["rejoin-core", "rejoin-journal"]),
-    ("rejoin-engine", &["rejoin-core", "rejoin-agents", "rejoin-journal"]),
-    ("rejoin", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-index", "rejoin-engine"]),
-    ("rejoin-flow", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"]),
+    ("rejoin-engine", &["rejoin-core", "rejoin-files", "rejoin-agents", "rejoin-journal"]),
+    (
+        "rejoin",
+        &["rejoin-core", "rejoin-files", "rejoin-agents", "rejoin-journal", "rejoin-index", "rejoin-engine"],
+    ),
+    (
+        "rejoin-flow",
+        &["rejoin-core", "rejoin-files", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"],
+    ),
     ("rejoin-server", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"]),
     (
         "rejoin-cli",

@@ -5,8 +5,11 @@
 //! is obeyed. A project whose trust is settled is left alone, so for the time of the run it is
 //! settled by argument: as not trusted, which it is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use rejoin_files::read_regular_text;
+
+use crate::jsonc::LONGEST;
 
 /// The argument (for `-c`) that keeps a project as it is; `None` if the user has settled it.
 pub(super) fn unchanged(config: &str, dir: &Path) -> Option<String> {
@@ -23,7 +26,7 @@ pub(super) fn has_servers(config: &str) -> bool {
 
 /// The user's configuration; what cannot be read says nothing.
 pub(super) fn configuration(store: Option<&Path>) -> String {
-    store.and_then(|store| fs::read_to_string(store.join("config.toml")).ok()).unwrap_or_default()
+    store.and_then(|store| read_regular_text(&store.join("config.toml"), LONGEST).ok()).unwrap_or_default()
 }
 
 /// Where Codex looks for the trust of a directory: itself, the root of its work tree, and the root
@@ -35,7 +38,7 @@ fn places(dir: &Path) -> Vec<PathBuf> {
     };
     places.push(root.to_owned());
     // In a linked work tree `.git` is a file: "gitdir: <repository>/.git/worktrees/<name>".
-    if let Ok(link) = fs::read_to_string(root.join(".git"))
+    if let Ok(link) = read_regular_text(&root.join(".git"), LONGEST)
         && let Some(target) = link.strip_prefix("gitdir:")
     {
         let target = root.join(target.trim());
@@ -73,7 +76,10 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::pipes;
 
     #[test]
     fn a_settled_project_is_left_alone() {
@@ -96,5 +102,13 @@ mod tests {
         let config = format!("[projects.\"{}\"]\n", root.join("main").display());
         assert_eq!(unchanged(&config, &root.join("side/deep")), None);
         assert!(unchanged(&config, &root.join("other")).is_some());
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_work_tree_is_not_waited_for() {
+        let project = tempfile::tempdir().unwrap();
+        let dir = project.path().to_owned();
+        pipes::put(&dir.join(".git"));
+        assert!(pipes::not_waited_for(move || unchanged("", &dir)).is_some());
     }
 }

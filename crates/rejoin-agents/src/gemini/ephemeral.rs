@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rejoin_files::read_regular_text;
 use serde_json::Value;
 
 use super::launch::missing;
@@ -68,8 +69,7 @@ pub(super) fn home(
     if let Some(store) = store {
         for name in TAKEN {
             let file = store.join(name);
-            let small = fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST);
-            let text = small.then(|| fs::read_to_string(&file).ok()).flatten();
+            let text = read_regular_text(&file, LARGEST).ok();
             files.extend(text.map(|text| (gemini.join(name), text)));
         }
         let folders = store.join("trustedFolders.json");

@@ -5,7 +5,12 @@
 //! decorator, a package) name nothing of the kind and go as they are.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use rejoin_files::read_regular_text;
+
+use crate::jsonc::LONGEST;
 
 /// So many entries are looked at; in a larger project every `@` counts.
 const MOST_ENTRIES: usize = 20_000;
@@ -29,14 +34,17 @@ impl<'a> Known<'a> {
     pub(super) fn around(dir: &'a Path, store: Option<&Path>) -> Self {
         let places = [Some(dir.join(".gemini")), store.map(Path::to_owned)];
         let some = |name: &str| places.iter().flatten().any(|place| place.join(name).exists());
-        let settings =
-            places.iter().flatten().filter_map(|place| fs::read_to_string(place.join("settings.json")).ok());
+        // What stands there and cannot be read may name some.
+        let names_servers = |place: &PathBuf| match read_regular_text(&place.join("settings.json"), LONGEST) {
+            Ok(text) => text.contains("mcpServers"),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        };
         let extended = some("extensions");
         Self {
             dir,
             files: files(dir),
             has_agents: some("agents") || extended,
-            has_servers: extended || settings.into_iter().any(|text| text.contains("mcpServers")),
+            has_servers: extended || places.iter().flatten().any(names_servers),
         }
     }
 
@@ -92,6 +100,7 @@ fn files(dir: &Path) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipes;
 
     #[test]
     fn files_agents_and_parts_of_paths_act() {
@@ -112,5 +121,14 @@ mod tests {
         fs::write(dir.join(".gemini/settings.json"), r#"{"mcpServers":{}}"#).unwrap();
         let known = Known::around(dir, None);
         assert!(known.acts("someone") && known.acts("git:x") && !known.acts("example.com"));
+    }
+
+    /// A repository can put anything there; what it would name counts.
+    #[test]
+    fn settings_that_are_a_pipe_are_not_waited_for() {
+        let project = tempfile::tempdir().unwrap();
+        let dir = project.path().to_owned();
+        pipes::put(&dir.join(".gemini/settings.json"));
+        assert!(pipes::not_waited_for(move || Known::around(&dir, None).acts("git:x")));
     }
 }

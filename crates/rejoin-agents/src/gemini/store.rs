@@ -7,11 +7,13 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{SessionId, Witness};
+use rejoin_files::read_regular_text;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::Found;
+use crate::jsonc::LONGEST;
 use crate::loose::{List, Object, Text, TextOr};
 
 /// Nobody talks so much; what lies beyond is not looked at.
@@ -67,7 +69,7 @@ fn projects(store: &Path, dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut hashes = Vec::new();
     for entry in entries(&all)?.into_iter().take(MOST_PROJECTS) {
         let name = entry.file_name().unwrap_or_default().to_string_lossy();
-        let owner = fs::read_to_string(entry.join(".project_root")).unwrap_or_default();
+        let owner = read_regular_text(&entry.join(".project_root"), LONGEST).unwrap_or_default();
         if Path::new(owner.trim()) == dir {
             projects.push(entry);
         } else if name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -80,7 +82,7 @@ fn projects(store: &Path, dir: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The name Gemini gave to a project.
 fn noted(store: &Path, dir: &Path) -> Option<String> {
-    let text = fs::read_to_string(store.join("projects.json")).ok()?;
+    let text = read_regular_text(&store.join("projects.json"), LONGEST).ok()?;
     let registry: Value = serde_json::from_str(&text).ok()?;
     let name = registry.get("projects")?.get(dir.to_str()?)?.as_str()?;
     let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

@@ -9,10 +9,12 @@
 //! Gemini or in the environment, stands.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
+use rejoin_files::read_regular_text;
 use serde_json::Value;
+
+use crate::jsonc::LONGEST;
 
 /// Whether `--skip-trust` brings in nothing but the run itself.
 pub(super) fn is_harmless(dir: &Path, store: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>) -> bool {
@@ -40,7 +42,7 @@ fn same(one: &Path, other: &Path) -> bool {
 fn is_settled(dir: &Path, store: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>) -> bool {
     let named = env("GEMINI_CLI_TRUSTED_FOLDERS_PATH").filter(|path| !path.is_empty());
     let file = named.map(Into::into).or_else(|| store.map(|store| store.join("trustedFolders.json")));
-    let Some(text) = file.and_then(|file| fs::read_to_string(file).ok()) else {
+    let Some(text) = file.and_then(|file| read_regular_text(&file, LONGEST).ok()) else {
         return false;
     };
     match serde_json::from_str(&text) {

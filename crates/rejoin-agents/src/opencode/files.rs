@@ -11,11 +11,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::SessionId;
+use rejoin_files::{read_regular_file, read_regular_text};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::id;
 use crate::loose::Text;
+
+/// Nobody says or attaches more in one message.
+const LARGEST: u64 = 64 << 20;
 
 /// Where the messages of a session are.
 pub(super) fn messages(store: &Path, session: &str) -> PathBuf {
@@ -25,7 +29,7 @@ pub(super) fn messages(store: &Path, session: &str) -> PathBuf {
 /// Whether every message of a session is one.
 pub(super) fn are_whole(messages: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(messages)? {
-        if serde_json::from_slice::<IgnoredAny>(&fs::read(entry?.path())?).is_err() {
+        if serde_json::from_slice::<IgnoredAny>(&read_regular_file(&entry?.path(), LARGEST)?).is_err() {
             return Ok(false);
         }
     }
@@ -49,7 +53,7 @@ struct Session<'a> {
 pub(super) fn titled(store: &Path, title: &str, dir: &str) -> Option<SessionId> {
     let projects = entries(&store.join("storage/session"));
     let mut ours = projects.iter().flat_map(|project| entries(project)).filter_map(|file| {
-        let text = fs::read_to_string(file).ok()?;
+        let text = read_regular_text(&file, LARGEST).ok()?;
         let session: Session<'_> = serde_json::from_str(&text).ok()?;
         let is_ours = session.title.as_str() == title && session.directory.as_str() == dir;
         is_ours.then(|| id::session(session.id.as_str()).ok()).flatten()
@@ -66,7 +70,7 @@ struct Piece<'a> {
 
 /// Whether this prompt is the last thing the user said in a session.
 pub(super) fn was_told(store: &Path, session: &SessionId, prompt: &str) -> bool {
-    let read = |file: &PathBuf| fs::read_to_string(file).unwrap_or_default();
+    let read = |file: &PathBuf| read_regular_text(file, LARGEST).unwrap_or_default();
     // Their names are in the order of time.
     let mut messages = entries(&messages(store, session.as_str()));
     messages.sort();
@@ -85,4 +89,24 @@ pub(super) fn was_told(store: &Path, session: &SessionId, prompt: &str) -> bool 
 
 fn entries(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipes;
+
+    #[test]
+    fn pipes_among_the_messages_are_not_waited_for() {
+        let home = tempfile::tempdir().unwrap();
+        let store = home.path().to_owned();
+        let place = messages(&store, "ses_e1f622e5effeNebwavi3K0Zyvz");
+        pipes::put(&place.join("msg_1.json"));
+        pipes::put(&store.join("storage/session/p/ses_1.json"));
+        assert!(pipes::not_waited_for(move || are_whole(&place)).is_err());
+        let session = id::session("ses_e1f622e5effeNebwavi3K0Zyvz").unwrap();
+        assert!(!pipes::not_waited_for(
+            move || titled(&store, "t", "/p").is_some() || was_told(&store, &session, "x")
+        ));
+    }
 }
