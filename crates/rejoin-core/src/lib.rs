@@ -3,6 +3,9 @@
 //! Nothing in this crate touches a file, a process, a clock or a source of randomness: every
 //! decision takes values and returns values. Read [`plan`] first; it is the product.
 
+/// Tells these sources from any others: what one build folded from a journal, another one may not believe.
+pub const SOURCES: &str = env!("REJOIN_CORE_SOURCES");
+
 mod agent;
 mod attachment;
 pub mod compose;

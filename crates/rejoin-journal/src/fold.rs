@@ -5,20 +5,24 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::sync::LazyLock;
 
 use rejoin_core::{Conversation, ConversationId, MessageId};
 use uuid::Uuid;
 
 use crate::{Checksum, Store};
 
-/// Raised whenever the file, or what is folded from a journal, changes.
-const FORMAT: u64 = 4;
-
-/// What a fold begins with. A reader believes only what the same version folded: another one may
-/// pass over records and fields that this one knows.
+/// What a fold begins with. A reader believes only what the same code folded: another one may pass over
+/// records and fields that this one knows, or make something else of them. Nobody has to think of raising
+/// a number: the sources of all that is folded, and of the way it is done, are in it.
 fn beginning(id: ConversationId) -> Vec<u8> {
-    format!("rejoin-fold {FORMAT} {} {id}\n", env!("CARGO_PKG_VERSION")).into_bytes()
+    format!("rejoin-fold {} {} {id}\n", env!("CARGO_PKG_VERSION"), *FOLDED_BY).into_bytes()
 }
+
+static FOLDED_BY: LazyLock<String> = LazyLock::new(|| {
+    let here = [include_bytes!("fold.rs").as_slice(), include_bytes!("load.rs")].concat();
+    format!("{}-{:016x}", rejoin_core::SOURCES, Checksum::of(&here))
+});
 
 /// A journal folded up to some place.
 #[derive(Clone, Debug)]
@@ -156,13 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_of_another_conversation_version_or_format_is_not_believed() {
+    fn a_fold_of_another_conversation_or_made_by_other_code_is_not_believed() {
         let (id, fold) = fold();
         let bytes = fold.write(id).unwrap();
         assert!(Fold::read(ConversationId::new(Uuid::from_u128(8)), &bytes).is_none());
         let whole = beginning(id).len();
-        for other in ["rejoin-fold 2 0.1.0", "rejoin-fold 4 0.0.9", "rejoin-fold 5 99.0.0"] {
-            let mut foreign = format!("{other} {id}\n").into_bytes();
+        let version = env!("CARGO_PKG_VERSION");
+        let other_core = FOLDED_BY.replacen(rejoin_core::SOURCES, "0123456789abcdef", 1);
+        for other in ["4 0.1.0", &format!("0.0.9 {}", *FOLDED_BY), &format!("{version} {other_core}")] {
+            let mut foreign = format!("rejoin-fold {other} {id}\n").into_bytes();
             foreign.extend_from_slice(&bytes[whole..bytes.len() - 8]);
             foreign.extend_from_slice(&Checksum::of(&foreign).to_le_bytes());
             assert!(Fold::read(id, &foreign).is_none(), "{other}");
