@@ -155,17 +155,12 @@ impl Conversation {
                 self.doubt_model(turn, &receipt.outcome);
                 self.set_receipt(turn, *receipt);
             }
-            // Leave to use a tool is asked for each time anew.
-            System::Question(question) if question.tool.is_none() => {
+            System::Question(_) | System::QuestionAnswered(_) | System::QuestionWithdrawn { .. }
+                if self.tree.is_first(envelope.uuid) =>
+            {
                 if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
-                    turn.open_questions.push(question.id);
-                }
-            }
-            System::QuestionAnswered(answer) => {
-                if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
-                    let open = turn.open_questions.len();
-                    turn.open_questions.retain(|id| *id != answer.question);
-                    turn.answered |= turn.open_questions.len() < open;
+                    turn.questions.push(place);
+                    note_question(turn, system);
                 }
             }
             System::Amendment { target, .. } if self.tree.is_first(envelope.uuid) => {
@@ -182,6 +177,7 @@ impl Conversation {
             | System::Diagnostic { .. }
             | System::Warning { .. }
             | System::Question(_)
+            | System::QuestionAnswered(_)
             | System::QuestionWithdrawn { .. } => {}
         }
     }
@@ -251,5 +247,18 @@ impl Conversation {
             sum += usage;
         }
         sum
+    }
+}
+/// Which questions wait for an answer, and whether one got it. Leave to use a tool is asked for each time anew.
+fn note_question(turn: &mut Turn, system: System) {
+    match system {
+        System::Question(question) if question.tool.is_none() => turn.open_questions.push(question.id),
+        System::QuestionAnswered(answer) => {
+            let open = turn.open_questions.len();
+            turn.open_questions.retain(|id| *id != answer.question);
+            turn.answered |= turn.open_questions.len() < open;
+        }
+        System::QuestionWithdrawn { question } => turn.open_questions.retain(|id| *id != question),
+        _ => {}
     }
 }

@@ -36,6 +36,9 @@ pub struct Turn {
     /// Questions of its agent that wait for an answer, by the agent's ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_questions: Vec<String>,
+    /// Where the records about questions of its agent stand in the journal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<u64>,
     /// Where its records stand in the journal.
     #[serde(skip)]
     pub records: Vec<u64>,
@@ -148,7 +151,7 @@ pub struct Tree {
     /// Turns whose prompt stands there again, each with how many of its records are still to come
     /// again: a journal can be glued to a copy of itself.
     copied: BTreeMap<usize, usize>,
-    /// Edits and moves of the head: each counts once.
+    /// Edits, moves of the head and what is about questions: each counts once.
     noted: BTreeSet<MessageId>,
 }
 
@@ -195,6 +198,7 @@ impl Tree {
                 calls: Calls::default(),
                 answered: false,
                 open_questions: Vec::new(),
+                questions: Vec::new(),
                 records: vec![place],
             });
         } else if let Some(at) = parent {
@@ -234,7 +238,8 @@ impl Tree {
         }
     }
 
-    /// Whether an edit or a move of the head, by its record's id, is read for the first time.
+    /// Whether an edit, a move of the head or something about a question, by its record's id, is read for the
+    /// first time.
     pub(crate) fn is_first(&mut self, record: MessageId) -> bool {
         self.noted.insert(record)
     }

@@ -188,6 +188,7 @@ impl Facts {
             calls: Calls::default(),
             answered: false,
             open_questions: Vec::new(),
+            questions: Vec::new(),
             records: places.clone(),
         })
     }

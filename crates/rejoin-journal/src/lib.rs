@@ -38,7 +38,7 @@ pub use home::Home;
 pub use load::{Loaded, load, load_anew};
 pub use locks::{Lease, LockError, Locks, write_owner};
 pub use memory_store::MemoryStore;
-pub use messages::{Merged, messages};
+pub use messages::{Merged, messages, questions};
 pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};

@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use rejoin_core::{CallNote, Content, ConversationId, Kind, Message, MessageId, Part, System, Turn};
+use rejoin_core::{
+    AskedQuestion, CallNote, Content, ConversationId, Kind, Message, MessageId, Part, Questions, System, Turn,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -34,6 +36,24 @@ pub fn messages(
         }
     })?;
     Ok(merging.finish())
+}
+
+/// Reads what an agent asked in a turn and what became of it, `still_runs` telling whether anybody may still
+/// answer.
+pub fn questions(
+    store: &dyn Store,
+    id: ConversationId,
+    turn: &Turn,
+    still_runs: bool,
+) -> Result<Vec<AskedQuestion>, JournalError> {
+    let mut questions = Questions::default();
+    store.fetch(id, &turn.questions, &mut |_, raw| {
+        let envelope = raw.and_then(|raw| raw.envelope());
+        if let Some(system) = envelope.ok().and_then(|envelope| envelope.system()) {
+            questions.apply(system);
+        }
+    })?;
+    Ok(questions.finish(still_runs))
 }
 
 /// The fields of a record that make up a message.

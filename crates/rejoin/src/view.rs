@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rejoin_agents::Capabilities;
 use rejoin_core::{
-    Agent, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn, not_counted,
-    tool_calls,
+    Agent, AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
+    not_counted, tool_calls,
 };
-use rejoin_journal::{Loaded, Problem, load, messages};
+use rejoin_journal::{Loaded, Problem, load, messages, questions};
 use serde::Serialize;
 
 use crate::find_message::find_message;
@@ -191,6 +191,16 @@ impl ConversationView<'_> {
     pub fn tool_calls(&self, turn: &Turn, messages: &[Message]) -> Vec<ToolCall> {
         let running = turn.receipt.is_none() && self.is_running();
         tool_calls(messages, running)
+    }
+
+    /// What the agent asked in a turn, and what became of it.
+    pub fn questions(&self, turn: &Turn) -> Result<Vec<AskedQuestion>, Error> {
+        // Most turns have none, and then nothing need be read.
+        if turn.questions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let still_runs = turn.receipt.is_none() && self.is_running();
+        Ok(questions(self.rejoin.engine.store(), self.id, turn, still_runs)?)
     }
 
     /// The journal, byte for byte.

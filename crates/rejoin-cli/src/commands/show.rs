@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use rejoin::{
-    CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin, Outcome, Part,
-    ToolCall, Turn, TurnState,
+    AskedQuestion, CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin,
+    Outcome, Part, QuestionState, ToolCall, Turn, TurnState,
 };
 use serde_json::json;
 
@@ -101,7 +101,26 @@ fn paragraph(
         }
         parts(&message, &calls, out);
     }
+    for line in unanswered(view, turn)? {
+        let _ = writeln!(out, "  {line}");
+    }
     Ok(())
+}
+
+/// `? asked, lost before anybody answered: Tea or coffee? (tea / coffee)`: what nobody answered, one line each.
+pub(super) fn unanswered(view: &ConversationView<'_>, turn: &Turn) -> anyhow::Result<Vec<String>> {
+    let line = |asked: AskedQuestion| {
+        let state = match asked.state {
+            QuestionState::Open => "asked, waits for an answer",
+            QuestionState::Lost => "asked, lost before anybody answered",
+            QuestionState::Answered(_) | QuestionState::Withdrawn => return None,
+        };
+        let choices: Vec<String> =
+            asked.question.choices.iter().map(|choice| style::cut(&choice.label, 30)).collect();
+        let choices = if choices.is_empty() { String::new() } else { format!(" ({})", choices.join(" / ")) };
+        Some(format!("? {state}: {}{choices}", style::one_line(&asked.question.text, 90)))
+    };
+    Ok(view.questions(turn)?.into_iter().filter_map(line).collect())
 }
 
 fn parts(message: &Message, calls: &HashMap<String, ToolCall>, out: &mut String) {

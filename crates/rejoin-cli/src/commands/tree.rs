@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rejoin::{ConversationView, Message, Turn, TurnId};
 
-use super::show::margin;
+use super::show::{margin, unanswered};
 use crate::screen::label;
 use crate::style;
 
@@ -51,6 +51,9 @@ pub(super) fn draw(view: &ConversationView<'_>, out: &mut String) -> anyhow::Res
             margin(view, turn),
             names.concat()
         );
+        for line in unanswered(view, turn)? {
+            let _ = writeln!(out, "{bars}  {line}");
+        }
         stack.extend(below(&children, Some(turn.id), &bars));
     }
     if head.is_none() && !tree.turns().is_empty() {

@@ -1,5 +1,7 @@
 //! Questions in the middle of a turn.
 
+use std::fs;
+
 use crate::support::Bench;
 
 #[test]
@@ -27,4 +29,28 @@ fn what_was_asked_and_answered_is_not_to_be_asked_again() {
     assert_eq!(said.session(), first.session());
     // Once.
     assert_eq!(bench.next("last MARK-c").done().result()["bytes"], "last MARK-c".len());
+}
+
+/// A turn that ended, or was killed, while its agent waited.
+#[test]
+fn a_question_that_nobody_answered_is_shown_as_lost_with_its_options() {
+    let bench = Bench::new();
+    bench.first("ASK MARK-a").done();
+    let answered = bench.rejoin(&["show"]).done();
+    assert!(!answered.stdout().contains("Tea or coffee?"), "{}", answered.stdout());
+    let text = fs::read_to_string(&bench.journals()[0]).unwrap();
+    let asked = text.lines().find(|line| line.contains("\"subtype\":\"question\"")).unwrap();
+    let mut lost: serde_json::Value = serde_json::from_str(asked).unwrap();
+    lost["uuid"] = "10000000-0000-4000-8000-0000000000aa".into();
+    lost["systemPayload"]["id"] = "another".into();
+    lost["systemPayload"]["text"] = "Sure?\u{1b}]0;title\u{7}\nsecond line".into();
+    // A copy of a record counts once.
+    fs::write(&bench.journals()[0], format!("{text}{lost}\n{lost}\n")).unwrap();
+    for shown in [&["show"][..], &["show", "--tree"]] {
+        let said = bench.rejoin(shown).done();
+        let lines: Vec<&str> = said.stdout().lines().filter(|line| line.contains("? asked")).collect();
+        let [line] = lines[..] else { panic!("{}", said.stdout()) };
+        assert!(line.contains("? asked, lost before anybody answered: Sure?"), "{line}");
+        assert!(line.ends_with(" (tea / coffee)") && !line.contains('\u{1b}'), "{line}");
+    }
 }
