@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 /// The classes of failure that rejoin tells apart.
 const CLASSES: [&str; 9] = [
     "rate_limit",
@@ -63,7 +65,7 @@ pub(crate) enum Step {
     Write { path: String, text: String },
     Slow(u64),
     Sleep(Duration),
-    Ask,
+    Ask(Question),
     Compact,
     Stderr(String),
     Fail { class: &'static str, message: String },
@@ -74,6 +76,19 @@ pub(crate) enum Step {
     Flood { bytes: u64, line: u64, tools: bool },
     BigLine(u64),
     Child { time: Duration, hold: bool },
+}
+
+/// What is asked.
+#[derive(PartialEq, Debug, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) choices: Vec<String>,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self { text: "Tea or coffee?".into(), choices: vec!["tea".into(), "coffee".into()] }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -96,7 +111,7 @@ impl Script {
                 "WRITE" => scan.path_and_text().map(|(path, text)| Step::Write { path, text }),
                 "SLOW" => scan.value(number).map(Step::Slow),
                 "SLEEP" => scan.value(seconds).map(Step::Sleep),
-                "ASK" => Some(Step::Ask),
+                "ASK" => Some(Step::Ask(scan.json().unwrap_or_default())),
                 "COMPACT" => Some(Step::Compact),
                 "STDERR" => scan.rest_of_line().map(Step::Stderr),
                 "FAIL" => Some(scan.failure()),
@@ -180,6 +195,14 @@ impl<'a> Scan<'a> {
             }
         }
         None
+    }
+
+    /// A value as JSON, if one stands here.
+    fn json<T: serde::de::DeserializeOwned>(&mut self) -> Option<T> {
+        let mut values = serde_json::Deserializer::from_str(self.0).into_iter();
+        let value = values.next()?.ok()?;
+        self.0 = &self.0[values.byte_offset()..];
+        Some(value)
     }
 
     fn path_and_text(&mut self) -> Option<(String, String)> {

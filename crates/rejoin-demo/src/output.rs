@@ -44,7 +44,7 @@ pub(crate) enum Event<'a> {
     Question {
         id: &'a str,
         text: &'a str,
-        choices: &'a [&'a str],
+        choices: &'a [String],
     },
     Compaction {
         text: &'a str,

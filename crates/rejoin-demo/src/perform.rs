@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::answer::{clipped, pieces};
 use crate::args::Permissions;
 use crate::children;
-use crate::directives::Step;
+use crate::directives::{Question, Step};
 use crate::flood;
 use crate::input::Inbox;
 use crate::output::{Event, Out};
@@ -70,7 +70,7 @@ impl<'a> Turn<'a> {
                 self.inbox.pause(time)?;
                 self.close_tool(&tool, "slept", false)?;
             }
-            Step::Ask => self.ask()?,
+            Step::Ask(question) => self.ask(&question)?,
             Step::Compact => {
                 let text = format!(
                     "compacted {} earlier prompts (nothing is forgotten)",
@@ -181,10 +181,10 @@ impl<'a> Turn<'a> {
         self.finish(&message, &text)
     }
 
-    fn ask(&mut self) -> Result<(), Stop> {
+    fn ask(&mut self, question: &Question) -> Result<(), Stop> {
         self.questions += 1;
         let id = format!("q{}", self.questions);
-        self.out.event(&Event::Question { id: &id, text: "Tea or coffee?", choices: &["tea", "coffee"] })?;
+        self.out.event(&Event::Question { id: &id, text: &question.text, choices: &question.choices })?;
         self.out.flush()?;
         self.notes.push(match self.inbox.answer(&id)? {
             Some(text) => format!("You answered “{}”.", clipped(&text)),

@@ -10,10 +10,12 @@ mod guard;
 mod lab;
 mod model;
 mod outcome;
+mod program;
 mod table;
 
 pub use guard::{GUARD_EXIT_CODE, GUARDED_AGENTS, guard_path};
 pub use lab::Lab;
 pub use model::{File, Request, ScriptedModel, Tokens};
 pub use outcome::{Outcome, run_to_end};
+pub use program::{copy_program, write_program};
 pub use table::{TABLE_VARIABLE, Table, Verdict, note};

@@ -104,6 +104,10 @@ fn a_question_waits_for_its_answer() {
     running.send(&json!({ "type": "answer", "id": "q1", "text": null }));
     assert!(running.until("message")["text"].as_str().unwrap().contains("Nobody answered"));
     assert!(demo.turn("ASK").answer().contains("Nobody answered"), "a closed input declines");
+
+    let mut running = demo.start(&[], r#"ASK {"text": "Now?", "choices": ["yes\u001b"]} MARK-a"#);
+    let asked = running.until("question");
+    assert_eq!((&asked["text"], &asked["choices"]), (&json!("Now?"), &json!(["yes\u{1b}"])));
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn the_configured_agent_begins_and_a_named_one_wins() {
 fn the_executable_may_have_another_name() {
     let bench = Bench::new();
     let copy = bench.outside("bin").join("rj");
-    std::fs::copy(env!("CARGO_BIN_EXE_rejoin"), &copy).unwrap();
+    rejoin_testkit::copy_program(env!("CARGO_BIN_EXE_rejoin").as_ref(), &copy).unwrap();
     let call = Call::of(&bench, &copy, &["run", "-o", "stream-json", "-a", "demo", "hello"]);
     let said = call.without_agents().done();
     said.calm();

@@ -1,8 +1,9 @@
 //! A conversation of which every label is hostile, on a terminal: nothing is obeyed, nothing is hidden.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -90,8 +91,14 @@ fn on_terminal(bench: &Bench, dir: &Path, args: &[&str]) -> String {
     let quoted: Vec<String> = args.iter().map(|arg| format!("'{}'", arg.replace('\'', r"'\''"))).collect();
     let command = format!("{} {}", env!("CARGO_BIN_EXE_rejoin"), quoted.join(" "));
     let call = Call::of(bench, "script", &["-qc", &command, "/dev/null"]).env("TERM", "xterm");
-    let said = call.env("COLUMNS", "400").within(dir).given("n\n").done();
-    said.stdout().to_owned()
+    let mut command = call.env("COLUMNS", "400").within(dir).command();
+    let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // Who types no, and nothing more, stays: `script` would wait two seconds for one who goes.
+    terminal.stdin.as_mut().unwrap().write_all(b"n\n\x04").unwrap();
+    let mut raw = Vec::new();
+    terminal.stdout.take().unwrap().read_to_end(&mut raw).unwrap();
+    terminal.wait().unwrap();
+    String::from_utf8(raw).unwrap()
 }
 
 /// What of a terminal's input would be obeyed, besides line ends and our own sequences.
@@ -195,7 +202,6 @@ fn no_command_obeys_a_label_or_hides_what_it_says() {
         (&["run", "-r", &id, "-a", &missing, "hi"], &["missing"]),
         (&["run", &format!("--{missing}")], &[]),
         (&["run", "-r", &id, "-a", "demo", "--cwd", &missing, "hi"], &["missing"]),
-        (&["run", "-a", "demo", &format!("ASK {missing}")], &[]),
         (&["run", "-a", "demo", "-o", "stream-json", &missing], &["place"]),
         (&["run", "-a", "demo", "-f", &missing], &["missing"]),
         (&["flow", "validate", "test.flow.yaml"], &[]),
@@ -240,6 +246,17 @@ fn a_live_conversation_and_the_picker_obey_no_label() {
     screen.shows("name-be").types("\r").shows("words-ends");
     let raw = screen.raw();
     harmless("ls -i", &raw);
+    screen.ends(0);
+}
+
+#[test]
+fn a_question_and_its_options_are_shown_and_not_obeyed() {
+    let bench = Bench::new();
+    let question = json!({"text": lines("question"), "choices": [hostile("one"), hostile("two")]});
+    let Some(mut screen) = Screen::open(&bench, &format!("run -a demo 'ASK {question}'")) else { return };
+    screen.shows("question-begins").shows("question-ends").shows("one-begins").shows("one-ends");
+    screen.shows("two-begins").shows("two-ends").types("2\r").shows("You answered “two-begins");
+    harmless("a question", &screen.raw());
     screen.ends(0);
 }
 

@@ -121,11 +121,12 @@ fn stops_what_shortens_its_memory(limit: &str, time: &str, within: Duration) {
     };
     file("pi.help", HELP);
     file("pi.out", RECORDED.split_once("exit: ").unwrap().0);
-    let pi = file(
-        "pi",
+    let pi = bench.lab.root().join("pi");
+    rejoin_testkit::write_program(
+        &pi,
         "#!/bin/sh\ncase $1 in --version) echo 0.74.2 ;; --help) cat $0.help ;; *) cat $0.out; sleep 60 ;; esac\n",
-    );
-    std::fs::set_permissions(&pi, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    )
+    .unwrap();
     bench.config(&format!("[agents.pi]\ncommand = {}\n", serde_json::json!(pi)));
     let begun = Instant::now();
     let said = bench.rejoin(&["run", "-o", "stream-json", "hello", "-a", "pi", limit, time]).done();

@@ -1,7 +1,6 @@
 //! Agents that cannot be started, or asked what they can do.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use crate::support::{Bench, eventually, old_opencode};
@@ -9,8 +8,7 @@ use crate::support::{Bench, eventually, old_opencode};
 /// Makes `claude` this script.
 fn claude_is(bench: &Bench, script: &str) {
     let file = bench.outside("bin").join("claude");
-    fs::write(&file, script).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    rejoin_testkit::write_program(&file, script).unwrap();
     bench.claude_is(&file, "");
 }
 

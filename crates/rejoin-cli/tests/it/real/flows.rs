@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -129,8 +128,7 @@ fn unnamed_sessions_are_found(stage: &Stage) {
         real.display(),
         real.display(),
     );
-    fs::write(&wrapper, script).expect("a wrapper");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a program");
+    rejoin_testkit::write_program(&wrapper, &script).expect("a wrapper");
     let config = stage.lab.root().join("config.toml");
     fs::write(&config, format!("[agents.opencode]\ncommand = \"{}\"\n", wrapper.display())).expect("a file");
     let yaml = "

@@ -1,7 +1,6 @@
 //! The agent's session is gone: noticed before launch, or told by the agent itself.
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
 
 use super::run::Run;
 use super::stage::Stage;
@@ -122,9 +121,8 @@ fn with_a_wrapper(stage: &Stage, something: &str) -> String {
         "#!/bin/sh\ncase \"$*\" in\n*--help|*--version) ;;\n*) if [ -e $0.acts ]; then {something}; fi ;;\nesac\nexec {} \"$@\"\n",
         real.display()
     );
-    fs::write(&wrapper, script).unwrap();
+    rejoin_testkit::write_program(&wrapper, &script).unwrap();
     fs::write(wrapper.with_extension("acts"), "").unwrap();
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let config = stage.lab.root().join("config.toml");
     fs::write(&config, format!("[agents.{who}]\ncommand = \"{}\"\n", wrapper.display())).unwrap();
     config.to_str().unwrap().to_owned()

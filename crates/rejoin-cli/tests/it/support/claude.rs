@@ -1,5 +1,3 @@
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What `claude` says of itself and does, as far as rejoin looks: it stores its session where Claude Code would,
@@ -27,7 +25,6 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,$session,\
 /// Puts a program that behaves like Claude Code into a directory, under a name of your choice.
 pub(crate) fn fake_claude(dir: &Path, name: &str) -> PathBuf {
     let file = dir.join(name);
-    fs::write(&file, SCRIPT).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    rejoin_testkit::write_program(&file, SCRIPT).unwrap();
     file
 }

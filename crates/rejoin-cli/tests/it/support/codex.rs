@@ -1,5 +1,3 @@
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// What `codex` says of itself and does, as far as rejoin looks: it stores its sessions where Codex would, counts the
@@ -50,7 +48,6 @@ echo "{\"type\":\"turn.completed\",\"usage\":$total}"
 /// Puts a program that behaves like Codex into a directory and says how to configure it.
 pub(crate) fn fake_codex(dir: &Path) -> String {
     let file = dir.join("codex");
-    fs::write(&file, SCRIPT).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    rejoin_testkit::write_program(&file, SCRIPT).unwrap();
     format!("agent = \"codex\"\n[agents.codex]\ncommand = {}\n", serde_json::json!(file))
 }

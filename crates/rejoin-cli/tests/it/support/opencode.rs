@@ -1,5 +1,4 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What OpenCode 1.0.61 says of itself and does, as far as rejoin looks: it keeps sessions in plain files and cannot
@@ -55,9 +54,9 @@ const HELP: &str =
 /// Puts a program into a directory that behaves like an old OpenCode that does not name its sessions.
 pub(crate) fn old_opencode(dir: &Path) -> PathBuf {
     let file = dir.join("opencode");
-    for (ending, text) in [("", SCRIPT), (".run.txt", RUN), (".help.txt", HELP)] {
+    for (ending, text) in [(".run.txt", RUN), (".help.txt", HELP)] {
         fs::write(dir.join(format!("opencode{ending}")), text).unwrap();
     }
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    rejoin_testkit::write_program(&file, SCRIPT).unwrap();
     file
 }

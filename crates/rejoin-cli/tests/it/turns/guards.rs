@@ -40,7 +40,7 @@ fn a_program_of_another_name_is_another_runtime() {
     let bench = Bench::new();
     let first = bench.first("hello MARK-a").done();
     let fork = bench.outside("bin").join("rejoin-fork");
-    fs::copy(REJOIN, &fork).unwrap();
+    rejoin_testkit::copy_program(REJOIN.as_ref(), &fork).unwrap();
     let said = Call::of(&bench, &fork, &["run", "-o", "stream-json", "-c", "on MARK-b"]).done();
     said.fresh("runtime_changed", 1).knows(&["a", "b"]);
     let plan = &said.result()["plan"];
@@ -56,7 +56,7 @@ fn a_program_in_another_place_is_the_same_runtime() {
     let bench = Bench::new();
     let first = bench.first("hello MARK-a").done();
     let moved = bench.outside("bin").join("rejoin");
-    fs::copy(REJOIN, &moved).unwrap();
+    rejoin_testkit::copy_program(REJOIN.as_ref(), &moved).unwrap();
     let said = Call::of(&bench, &moved, &["run", "-o", "stream-json", "-c", "on MARK-b"]).done();
     said.resumed(&first.session(), 0).sent_only("on MARK-b").knows(&["a", "b"]);
 }
