@@ -41,18 +41,28 @@ pub(crate) struct Desk {
 }
 
 struct Journal {
+    /// Waits for the journal: the thread is there before anything is written, or nothing is.
+    begin: Option<Sender<Scribe>>,
     queue: Queue<Note>,
     trouble: Arc<Mutex<Option<Trouble>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Desk {
-    /// A desk with or without a journal (`--ephemeral`), and the watcher's end of it.
-    pub(crate) fn new(scribe: Option<Scribe>) -> (Self, Queue<Batch>) {
+    /// A desk with or without a journal (`--ephemeral`), and the watcher's end of it. A journal is given to
+    /// it before the first event ([`Desk::keep`]).
+    pub(crate) fn new(keeps: bool) -> std::io::Result<(Self, Queue<Batch>)> {
         let watcher = Queue::new();
-        let journal = scribe.map(|scribe| Journal::start(scribe, watcher.clone()));
+        let journal = keeps.then(|| Journal::start(watcher.clone())).transpose()?;
         let desk = Self { watcher: watcher.clone(), journal, fresh: Vec::new(), fresh_bytes: 0 };
-        (desk, watcher)
+        Ok((desk, watcher))
+    }
+
+    /// Events pass this journal before they are handed on.
+    pub(crate) fn keep(&mut self, scribe: Scribe) {
+        if let Some(journal) = self.journal.as_mut().and_then(|journal| journal.begin.take()) {
+            let _ = journal.send(scribe);
+        }
     }
 
     /// Takes in an event.
@@ -123,6 +133,7 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         if let Some(journal) = &mut self.journal {
+            journal.begin = None;
             journal.queue.close();
             if let Some(thread) = journal.thread.take() {
                 let _ = thread.join();
@@ -133,13 +144,17 @@ impl Drop for Desk {
 }
 
 impl Journal {
-    fn start(scribe: Scribe, watcher: Queue<Batch>) -> Self {
+    fn start(watcher: Queue<Batch>) -> std::io::Result<Self> {
         let queue = Queue::new();
         let trouble = Arc::new(Mutex::new(None));
-        let mut keeper = Keeper { scribe, watcher, trouble: Arc::clone(&trouble) };
-        let notes = queue.clone();
-        let thread = std::thread::spawn(move || keeper.keep(&notes));
-        Self { queue, trouble, thread: Some(thread) }
+        let (notes, shared) = (queue.clone(), Arc::clone(&trouble));
+        let (begin, scribe) = channel();
+        let thread = std::thread::Builder::new().spawn(move || {
+            if let Ok(scribe) = scribe.recv() {
+                Keeper { scribe, watcher, trouble: shared }.keep(&notes);
+            }
+        })?;
+        Ok(Self { begin: Some(begin), queue, trouble, thread: Some(thread) })
     }
 }
 

@@ -76,19 +76,23 @@ impl Engine {
             runs: 0,
         };
         let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
-        let scribe = turn.write_down(&ready, used_elsewhere.as_ref())?;
-        drop(beginning);
-        let (mut desk, events) = Desk::new(scribe);
-        turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
+        let no_thread = || TurnError::system("cannot start a thread, so nothing was written or run");
+        let (mut desk, events) = Desk::new(!turn.ephemeral()).map_err(no_thread())?;
         let Watcher { on_event, on_question, cancel } = watcher;
         let mut diagnostics = Vec::new();
         let result = std::thread::scope(|threads| {
-            let working = threads.spawn(|| {
+            let carry_out = || {
                 let _guard = OnPanic { events: &events, cancel: &cancel };
+                if let Some(scribe) = turn.write_down(&ready, used_elsewhere.as_ref())? {
+                    desk.keep(scribe);
+                }
+                drop(beginning);
+                turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
                 let result = turn.carry_out(ready, &mut desk, &cancel, &answers);
                 desk.close();
                 result
-            });
+            };
+            let working = std::thread::Builder::new().spawn_scoped(threads, carry_out).map_err(no_thread())?;
             let _guard = OnPanic { events: &events, cancel: &cancel };
             show(&events, &answers, on_event, on_question, &mut diagnostics);
             working.join().unwrap_or_else(|_| {

@@ -100,7 +100,13 @@ pub(crate) fn update(
     std::thread::scope(|scope| {
         for number in 0..readers {
             let reader = Reader { number, store, writer: sender.clone(), bags: &bags };
-            scope.spawn(|| reader.read_all(&stale, wording));
+            let read = || reader.read_all(&stale, wording);
+            match std::thread::Builder::new().spawn_scoped(scope, read) {
+                Err(error) if number == 0 => return Err(Failure::Unusable(error.to_string())),
+                // Those that are there do it all.
+                Err(_) => break,
+                Ok(_) => {}
+            }
         }
         drop(sender);
         let written = carry_out(database, receiver, &bags, progress);

@@ -422,11 +422,16 @@ fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Ar
         standings.collect::<Vec<_>>()
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = others.chunks(share).map(|share| scope.spawn(move || stand(share))).collect();
+        let on_another = |share| std::thread::Builder::new().spawn_scoped(scope, move || stand(share)).ok();
+        let others: Vec<_> = others.chunks(share).map(|share| (share, on_another(share))).collect();
         let mut all = stand(mine);
-        for other in others {
-            // A list that lacks some would be a silent loss.
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for (share, thread) in others {
+            all.extend(match thread {
+                // A list that lacks some would be a silent loss.
+                Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // The system has no more threads for us.
+                None => stand(share),
+            });
         }
         all
     })

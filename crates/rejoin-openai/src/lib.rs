@@ -46,7 +46,8 @@ pub fn main() -> i32 {
 
 /// rejoin asks to stop: end at once, in order.
 fn watch_for_interrupt(events: Events) {
-    std::thread::spawn(move || {
+    // Where there is no thread to be had it is ended by a signal.
+    let _ = std::thread::Builder::new().spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             if line.contains("\"interrupt\"") {

@@ -58,7 +58,14 @@ pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()>
     let (spec, stdio, locks) = handshake::receive(&socket)?;
     let locks = Held { locks: locks.into_iter().map(OwnedFd::into).collect(), mark: spec.mark.clone() };
     let mut reports = socket.try_clone()?;
-    let child = match spawn::spawn(spec, stdio, reach == Reach::Everything) {
+    let (sender, happenings) = channel();
+    // Threads first: an agent that nobody listens for must not run.
+    let started = listen(socket, sender.clone()).and_then(|()| await_end_of(sender)).and_then(|await_it| {
+        let child = spawn::spawn(spec, stdio, reach == Reach::Everything)?;
+        let _ = await_it.send(child.id());
+        Ok(child)
+    });
+    let child = match started {
         Ok(child) => child,
         Err(error) => {
             return send(&mut reports, &Report::Failed { text: error.to_string() });
@@ -68,17 +75,23 @@ pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()>
     let mut below = Below { agent: child, reach, ended: false, reaped: false };
     let _ = send(&mut reports, &Report::Started { pid });
 
-    let (sender, happenings) = channel();
-    listen(socket, sender.clone());
-    std::thread::spawn(move || {
-        let _ = sender.send(await_end(pid));
-    });
     let outcome = watch(&mut below, &locks, &mut reports, &happenings);
     below.reap();
     drop(locks);
     // In a thread of somebody's program the end of this function closes nothing: the listener has a copy.
     let _ = reports.shutdown(std::net::Shutdown::Both);
     outcome
+}
+
+/// Tells the end of the agent whose number is sent.
+fn await_end_of(sender: Sender<Happening>) -> std::io::Result<Sender<u32>> {
+    let (started, number) = channel();
+    std::thread::Builder::new().spawn(move || {
+        if let Ok(pid) = number.recv() {
+            let _ = sender.send(await_end(pid));
+        }
+    })?;
+    Ok(started)
 }
 
 /// Waits for the agent's end without taking its number away.
@@ -122,8 +135,8 @@ impl Held {
     }
 }
 
-fn listen(socket: UnixStream, sender: Sender<Happening>) {
-    std::thread::spawn(move || {
+fn listen(socket: UnixStream, sender: Sender<Happening>) -> std::io::Result<()> {
+    std::thread::Builder::new().spawn(move || {
         for line in BufReader::new(socket).lines() {
             let Ok(line) = line else { break };
             if let Ok(command) = serde_json::from_str(&line)
@@ -133,7 +146,8 @@ fn listen(socket: UnixStream, sender: Sender<Happening>) {
             }
         }
         let _ = sender.send(Happening::RejoinGone);
-    });
+    })?;
+    Ok(())
 }
 
 fn watch(

@@ -70,7 +70,7 @@ impl Supervised {
                     .spawn()?,
             ),
             Helper::Thread => {
-                std::thread::spawn(move || supervise(theirs, Reach::Group));
+                std::thread::Builder::new().spawn(move || supervise(theirs, Reach::Group))?;
                 None
             }
         };

@@ -30,7 +30,7 @@ impl Pumped {
     /// Runs a script to its end, which `meanwhile` sees from outside.
     pub(super) fn run(&self, script: &str, limits: &Limits, meanwhile: impl FnOnce(&Running<'_>)) -> Verdict {
         let dir = self.0.path();
-        let (mut desk, events) = Desk::new(None);
+        let (mut desk, events) = Desk::new(false).unwrap();
         let run = move || {
             let launch = LaunchSpec {
                 argv: ["sh", "-c", script].map(Into::into).into(),

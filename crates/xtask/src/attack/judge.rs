@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::Value;
@@ -124,13 +125,19 @@ fn inner(
     state: &mut State,
 ) -> Result<()> {
     let (before, attempt) = (round.before, round.attempt);
-    let after = State::of(world)?;
+    let mut after = State::of(world)?;
+    // Whoever was killed, and who ends what it left, takes a moment to be gone.
+    for _ in 0..20 {
+        if !after.is_running() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        after = State::of(world)?;
+    }
     unlisted(world, &after, complaints);
     preserved(before, &after, &attempt.expected, complaints);
     for conversation in after.conversations.values() {
-        if conversation.standing == "running"
-            || conversation.turns.values().any(|turn| turn.state == "running")
-        {
+        if conversation.is_running() {
             complaints.push(format!("{} is running, and nobody is there", conversation.id));
         }
     }

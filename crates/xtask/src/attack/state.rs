@@ -45,6 +45,11 @@ pub(crate) struct Turn {
 }
 
 impl State {
+    /// Somebody is at work in some conversation.
+    pub(crate) fn is_running(&self) -> bool {
+        self.conversations.values().any(Conversation::is_running)
+    }
+
     /// Asks rejoin. A journal that has not changed since it was last asked for is not shown again.
     pub(crate) fn of(world: &World) -> Result<Self> {
         let mut state = Self::default();
@@ -108,6 +113,10 @@ fn journals(world: &World) -> HashMap<String, Stamp> {
 }
 
 impl Conversation {
+    pub(crate) fn is_running(&self) -> bool {
+        self.standing == "running" || self.turns.values().any(|turn| turn.state == "running")
+    }
+
     fn of(shown: &Value, id: &str) -> Result<Self> {
         let turns = shown["turns"].as_array().map(Vec::as_slice).unwrap_or_default();
         let turns = turns.iter().map(|turn| {

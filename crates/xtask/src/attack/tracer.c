@@ -4,13 +4,14 @@
  *   tracer REPORT ROOT LIMIT_MS GRACE_MS SPEC COMMAND [ARGUMENT...]
  *
  * Counted are the calls that change something below ROOT (write, sync, rename, create, unlink, mkdir,
- * truncate, link), those that take a lock there (lock), those that make or end processes (process), and the
- * making of a file of the name attack-marker, by which a tool says that it runs (marker).
+ * truncate, link), those that take a lock there (lock), those that make or end processes (process) or make
+ * threads (thread), and the making of a file of the name attack-marker, by which a tool says that it runs
+ * (marker).
  *
  *   SPEC   count                  only count
  *          CLASS:N:ACTION[:WHO[:hold]]
  *                                 at the N-th call (from 1) of this class ("any": of the file classes)
- *   ACTION enospc eio             the call fails
+ *   ACTION enospc eio eagain      the call fails
  *          full                   it and every later one that needs space fails
  *          tear-full              half of it is written, then as full
  *          tear-kill              half of it is written, then WHO dies
@@ -49,9 +50,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum class { NONE, WRITE, SYNC, RENAME, CREATE, UNLINK, MKDIR, TRUNCATE, LINK, LOCK, PROCESS, MARKER, CLASSES };
+enum class { NONE, WRITE, SYNC, RENAME, CREATE, UNLINK, MKDIR, TRUNCATE, LINK, LOCK, PROCESS, THREAD, MARKER,
+             CLASSES };
 static const char *const CLASS_NAMES[] = {"none", "write", "sync", "rename", "create", "unlink",
-                                          "mkdir", "truncate", "link", "lock", "process", "marker"};
+                                          "mkdir", "truncate", "link", "lock", "process", "thread", "marker"};
 
 enum how { FD, PATH, AT, TWO_PATHS, TWO_AT, OPEN, OPENAT, FORK, CLONE_, CLONE3, NOTHING };
 
@@ -112,8 +114,8 @@ static const struct known KNOWN[] = {
 };
 #define KNOWN_COUNT (sizeof KNOWN / sizeof KNOWN[0])
 
-enum action { COUNT, ENOSPC_, EIO_, FULL, TEAR_FULL, TEAR_KILL, KILL_BEFORE, KILL_AFTER, MEANWHILE };
-static const char *const ACTION_NAMES[] = {"count",     "enospc",    "eio",         "full",
+enum action { COUNT, ENOSPC_, EIO_, EAGAIN_, FULL, TEAR_FULL, TEAR_KILL, KILL_BEFORE, KILL_AFTER, MEANWHILE };
+static const char *const ACTION_NAMES[] = {"count",     "enospc",    "eio",         "eagain",     "full",
                                            "tear-full", "tear-kill", "kill-before", "kill-after",
                                            "meanwhile"};
 enum who { SELF, REJOIN, SUPERVISOR, AGENT, TOOL, ALL };
@@ -277,6 +279,7 @@ struct call {
     char path[2 * PATH_MAX];
     char from[2 * PATH_MAX]; /* what is renamed or linked */
     int is_new; /* the file does not exist yet */
+    int is_thread; /* a thread is made, not a process */
 };
 
 /* Whether a call counts; if so, what it is about. */
@@ -291,6 +294,7 @@ static int look_at(pid_t tid, struct call *call) {
     unsigned long *a = call->arguments;
     call->path[0] = 0;
     call->is_new = 0;
+    call->is_thread = 0;
     switch (call->known->how) {
     case FD:
         path_of_fd(tid, call->known->nr == __NR_copy_file_range ? a[2] : a[0], call->path, PATH_MAX);
@@ -325,12 +329,14 @@ static int look_at(pid_t tid, struct call *call) {
     case NOTHING:
         return 1;
     case CLONE_:
-        return !(a[0] & CLONE_THREAD);
+        call->is_thread = (a[0] & CLONE_THREAD) != 0;
+        return 1;
     case CLONE3: {
         uint64_t flags = 0;
         struct iovec local = {&flags, sizeof flags}, remote = {(void *)a[0], sizeof flags};
         process_vm_readv(tid, &local, 1, &remote, 1, 0);
-        return !(flags & CLONE_THREAD);
+        call->is_thread = (flags & CLONE_THREAD) != 0;
+        return 1;
     }
     }
     return below_root(call->path);
@@ -428,6 +434,7 @@ static enum __ptrace_request enter(struct tracee *tracee) {
     if (!look_at(tid, &call)) return PTRACE_CONT;
     enum class class = call.known->class;
     if (class == CREATE && is_marker(call.path)) class = MARKER;
+    if (call.is_thread) class = THREAD;
     counts[class]++;
     if (class < LOCK) any_count++;
     fprintf(report, "op %s %s %s %s\n", CLASS_NAMES[class], WHO_NAMES[role_of(tgid)], call.known->name,
@@ -457,6 +464,9 @@ static enum __ptrace_request enter(struct tracee *tracee) {
         break;
     case EIO_:
         skip_call(tid, -EIO);
+        break;
+    case EAGAIN_:
+        skip_call(tid, -EAGAIN);
         break;
     case FULL:
         disk_full = 1;
