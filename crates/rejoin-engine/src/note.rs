@@ -65,20 +65,28 @@ impl Engine {
         Ok(self.store.relocate(id, project, &mut || self.append_synced(id, info, &moved))?)
     }
 
+    /// The line that says so, for a conversation that is not here yet.
+    pub fn moved_line(id: ConversationId, info: &ConversationInfo, project: &str, dir: &str) -> String {
+        let moved = System::Moved { project: project.to_owned(), dir: dir.to_owned() };
+        let record = letterhead(id, info).system(None, &moved);
+        serde_json::to_string(&record).unwrap_or_default() + "\n"
+    }
+
     fn append_synced(
         &self,
         id: ConversationId,
         info: &ConversationInfo,
         notes: &[System],
     ) -> Result<(), JournalError> {
-        let head = Letterhead {
-            conversation: id,
-            cwd: info.dir.clone(),
-            git_branch: git::branch(Path::new(&info.project)),
-        };
+        let head = letterhead(id, info);
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
         journal.append(&records)?;
         journal.sync()
     }
+}
+
+fn letterhead(id: ConversationId, info: &ConversationInfo) -> Letterhead {
+    let git_branch = git::branch(Path::new(&info.project));
+    Letterhead { conversation: id, cwd: info.dir.clone(), git_branch }
 }

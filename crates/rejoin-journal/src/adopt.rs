@@ -24,19 +24,22 @@ pub(crate) fn begin(path: &Path, id: ConversationId, lines: &[u8]) -> Result<(),
     put_where_none_is(&draft, path, id)
 }
 
-/// Puts a journal where none is.
+/// Puts a journal where none is. `place` looks into the draft of it, which is made beside `path`, and says
+/// where it belongs.
 pub(crate) fn take_in(
     path: &Path,
     id: ConversationId,
     bytes: &mut dyn Read,
     before: BeforeAdopting<'_>,
+    place: impl FnOnce(&Path) -> Result<PathBuf, JournalError>,
 ) -> Result<Adopted, JournalError> {
     let draft = Draft::new(path)?;
     io::copy(bytes, &mut &draft.file)
         .and_then(|_| draft.file.sync_all())
         .map_err(JournalError::io("write", &draft.path))?;
+    let path = place(&draft.path)?;
     before(Adopted::New)?;
-    put_where_none_is(&draft, path, id)?;
+    put_where_none_is(&draft, &path, id)?;
     Ok(Adopted::New)
 }
 

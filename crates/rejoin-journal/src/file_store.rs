@@ -86,6 +86,7 @@ impl FileStore {
 
     fn directories(&self) -> Result<Vec<Arc<Path>>, JournalError> {
         let entries = entries_of(&self.projects)?;
+        entries.iter().for_each(private::sweep_if_draft);
         Ok(entries.iter().map(DirEntry::path).filter(|path| path.is_dir()).map(Arc::from).collect())
     }
 
@@ -114,6 +115,25 @@ impl FileStore {
             }
         }
         if some_were_moving { read() } else { Ok(entries) }
+    }
+
+    /// Where a journal belongs that is not in place yet. It may say that its project was moved.
+    fn place_for(
+        &self,
+        id: ConversationId,
+        journal: &Path,
+        info: &ConversationInfo,
+    ) -> Result<PathBuf, JournalError> {
+        let open = || File::open(journal).map_err(JournalError::io("open", journal));
+        let first = pick::info(open()?).unwrap_or_else(|| info.clone());
+        let mut now = first.clone();
+        pick::follow_moves(open()?, &mut now);
+        let directory = self.directory(&now.project);
+        private::create_dir(&directory)?;
+        if now.project != first.project {
+            mark_as_moved_to(&directory)?;
+        }
+        Ok(directory.join(file_name(id)))
     }
 
     /// Brings a journal into a directory, if it says that it belongs there.
@@ -243,10 +263,10 @@ impl Store for FileStore {
     ) -> Result<Adopted, JournalError> {
         match self.path(id) {
             Err(JournalError::NotFound { .. }) => {
-                let directory = self.projects.join(project_name(&info.project));
-                private::create_dir(&directory)?;
-                private::sweep_drafts(&directory);
-                adopt::take_in(&directory.join(file_name(id)), id, bytes, before)
+                private::create_dir(&self.projects)?;
+                private::sweep_drafts(&self.directory(&info.project));
+                let draft_of = self.projects.join(file_name(id));
+                adopt::take_in(&draft_of, id, bytes, before, |journal| self.place_for(id, journal, info))
             }
             Err(error) => Err(error),
             Ok(path) => {
@@ -265,7 +285,7 @@ impl Store for FileStore {
         let path = self.path(id)?;
         let directory = self.projects.join(project_name(project));
         private::create_dir(&directory)?;
-        private::open(OpenOptions::new().write(true).create(true).truncate(true), &directory.join(MOVED))?;
+        mark_as_moved_to(&directory)?;
         let moving = Moving::begin(&directory, id)?;
         say_so()?;
         let to = directory.join(file_name(id));
@@ -385,6 +405,11 @@ fn id_of(path: &Path) -> Option<ConversationId> {
 
 /// Stands in a directory where journals came from elsewhere: their first lines are not the last word.
 const MOVED: &str = ".moved";
+
+fn mark_as_moved_to(directory: &Path) -> Result<(), JournalError> {
+    let mark = directory.join(MOVED);
+    private::open(OpenOptions::new().write(true).create(true).truncate(true), &mark).map(drop)
+}
 
 /// A journal as a list shows it; `None` for what is none, is gone, or is empty.
 fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalError> {

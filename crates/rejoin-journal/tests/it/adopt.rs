@@ -101,7 +101,7 @@ fn drafts_of_the_killed_are_swept_at_once_and_no_others() {
 fn a_move_replaces_nothing() {
     let disk = Disk::new();
     let other = info("/srv/other");
-    disk.store.adopt(conversation(9), &other, &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
+    disk.store.create(conversation(9), &other, &[first(conversation(9), "/srv/other")]).unwrap();
     let there = disk.store.path(conversation(9)).unwrap().with_file_name(format!("{}.jsonl", disk.id));
     fs::write(&there, "somebody's\n").unwrap();
     assert!(disk.store.relocate(disk.id, "/srv/other", &mut || Ok(())).is_err());
@@ -136,5 +136,26 @@ fn a_move_that_was_cut_off_is_finished_or_undone_by_whoever_looks() {
         let is_marker = |name: &OsString| name.as_encoded_bytes().starts_with(b".moving");
         let left: Vec<_> = files.map(|entry| entry.file_name()).filter(is_marker).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// A kill on the way must not leave it among those of a project it no longer belongs to.
+#[test]
+fn a_journal_is_taken_in_at_once_where_it_says_it_belongs() {
+    let disk = Disk::new();
+    let id = conversation(9);
+    // The second project's directory has the name of the first one's.
+    for (number, (begun, now)) in (0..).zip([("/srv/old", "/srv/new"), ("/srv/a-b", "/srv/a/b")]) {
+        let moved = System::Moved { project: now.into(), dir: now.into() };
+        let records = [first(id, begun), user(id, 1, None, "said"), system(id, 2, None, &moved)];
+        let lines: Vec<String> = records.iter().map(|it| serde_json::to_string(it).unwrap() + "\n").collect();
+        let taken = disk.store.adopt(id, &info(begun), &mut lines.concat().as_bytes(), &mut |_| Ok(()));
+        assert_eq!(taken.unwrap(), Adopted::New);
+        let listed = |project| disk.store.list(Some(project)).unwrap().len();
+        assert_eq!((listed(begun), listed(now)), (0, 1), "{now}");
+        assert_eq!(fs::read(disk.store.path(id).unwrap()).unwrap(), lines.concat().as_bytes());
+        let projects = disk.home.root().join("projects");
+        assert_eq!(fs::read_dir(projects).unwrap().count(), 2 + number, "nothing else was made");
+        disk.store.remove(id).unwrap();
     }
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, Origin, SaidHere, System};
+use rejoin_engine::Engine;
 use rejoin_journal::{Adopted, JournalError, LONGEST_LINE, RawRecord};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -82,7 +83,9 @@ impl Rejoin {
         self.engine.make_home()?;
         let _hold = self.engine.hold(id, "importing it")?;
         let (store, origins) = (self.engine.store(), self.engine.origins());
-        let (mut said, is_ours) = self.said_before(id)?;
+        let before = self.said_before(id)?;
+        let is_new = before.is_none();
+        let (mut said, is_ours) = before.unwrap_or_else(|| (self.engine.unknown_home(), false));
         let moved_to = dir.map(|dir| {
             let project = rejoin_engine::project_of(&dir).to_string_lossy().into_owned();
             (project, dir.to_string_lossy().into_owned())
@@ -90,18 +93,32 @@ impl Rejoin {
         if let Some((_, dir)) = &moved_to {
             said.dir = Some(dir.clone());
         }
-        let bytes = &mut part(&mut source, begin, length)?;
-        let taken = store.adopt(id, &first, bytes, &mut |_| origins.note_elsewhere(id, &said))?;
+        // What is new here comes in one piece, with the record of its move in it: it is never half moved.
+        let move_in = match &moved_to {
+            Some((project, dir)) if is_new => {
+                let seal = if ends_a_line(&mut source, begin, length)? { "" } else { "\n" };
+                format!("{seal}{}", Engine::moved_line(id, &first, project, dir))
+            }
+            _ => String::new(),
+        };
+        let mut bytes = part(&mut source, begin, length)?.chain(move_in.as_bytes());
+        let taken = store.adopt(id, &first, &mut bytes, &mut |_| origins.note_elsewhere(id, &said))?;
         if taken == Adopted::Known && moved_to.is_some() && !is_ours {
             origins.note_elsewhere(id, &said)?;
         }
         let mut info = rejoin_journal::load(store, id)?.conversation.info.unwrap_or(first.clone());
-        if let Some((project, dir)) = moved_to {
-            self.engine.relocate(id, &info, &project, &dir)?;
-            (info.project, info.dir) = (project, dir);
-        } else if info.project != first.project {
+        match moved_to {
+            // It is where it says that it belongs.
+            _ if taken == Adopted::New => {}
+            Some((project, dir)) => {
+                self.engine.relocate(id, &info, &project, &dir)?;
+                (info.project, info.dir) = (project, dir);
+            }
             // It says so already.
-            store.relocate(id, &info.project, &mut || Ok(()))?;
+            None if info.project != first.project => {
+                store.relocate(id, &info.project, &mut || Ok(()))?;
+            }
+            None => {}
         }
         let taken = match taken {
             Adopted::New => Taken::New,
@@ -111,19 +128,19 @@ impl Rejoin {
         Ok(Imported { id, project: info.project, taken })
     }
 
-    /// What counts of a conversation before something is added to it, and whether it was begun here.
-    /// To be asked under its lease.
-    fn said_before(&self, id: ConversationId) -> Result<(SaidHere, bool), Error> {
+    /// What counts of a conversation before something is added to it, and whether it was begun here; `None` if
+    /// it is not here. To be asked under its lease.
+    fn said_before(&self, id: ConversationId) -> Result<Option<(SaidHere, bool)>, Error> {
         let conversation = match rejoin_journal::load(self.engine.store(), id) {
             Ok(loaded) => loaded.conversation,
-            Err(JournalError::NotFound { .. }) => return Ok((self.engine.unknown_home(), false)),
+            Err(JournalError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        Ok(match self.engine.origin(id, &conversation)? {
+        Ok(Some(match self.engine.origin(id, &conversation)? {
             Origin::Here => (SaidHere::of_ours(&conversation, self.engine.home_id()), true),
             // There is something new to tell.
             Origin::Elsewhere(said) => (SaidHere { told: false, ..said }, false),
-        })
+        }))
     }
 }
 
@@ -142,6 +159,16 @@ fn open(file: &Path) -> Result<std::fs::File, Error> {
 fn part(source: &mut std::fs::File, begin: u64, length: u64) -> Result<impl BufRead, Error> {
     source.seek(SeekFrom::Start(begin)).map_err(cannot("read the file"))?;
     Ok(BufReader::new(source.take(length)))
+}
+
+/// Whether a part of a file ends with a whole line.
+fn ends_a_line(source: &mut std::fs::File, begin: u64, length: u64) -> Result<bool, Error> {
+    let mut last = [b'\n'];
+    if length > 0 {
+        source.seek(SeekFrom::Start(begin + length - 1)).map_err(cannot("read the file"))?;
+        source.read_exact(&mut last).map_err(cannot("read the file"))?;
+    }
+    Ok(last == *b"\n")
 }
 
 /// Where the journal stands in a file: a bundle's, after its hash was checked, or all of it.

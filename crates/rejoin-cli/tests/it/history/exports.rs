@@ -1,6 +1,7 @@
 //! `export` and `import`: conversations that leave and come back.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Bench, Call};
@@ -96,7 +97,11 @@ fn a_plain_journal_is_taken_in_and_given_a_project() {
     bench.rejoin(&["export", "@", "--format", "jsonl", "--to", file.to_str().unwrap()]).done();
     let project = bench.outside("checkout");
     let import = ["import", file.to_str().unwrap(), "--project", project.to_str().unwrap()];
+    // A record that was cut stays cut, and is not glued to the one that says where it belongs now.
+    OpenOptions::new().append(true).open(&file).unwrap().write_all(b"{\"uuid\":").unwrap();
     elsewhere(&bench, &import).done();
+    let projects = fs::read_dir(bench.outside("other-home").join("projects")).unwrap();
+    assert_eq!(projects.count(), 1, "it was never among those of the project it came from");
     let next = elsewhere(&bench, &["run", "-c", "-o", "json", "two MARK-b"]).within(&project).done();
     assert_eq!(next.json()["plan"]["replayed"], 1);
 }
