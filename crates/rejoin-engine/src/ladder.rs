@@ -8,7 +8,7 @@ use rejoin_core::{Event, FailureClass, Outcome};
 use crate::drain::Drain;
 use crate::harvest::Verdict;
 use crate::pump::Pump;
-use crate::supervisor::Command;
+use crate::supervisor::{Command, PATIENCE};
 
 /// Where the stop ladder stands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -29,6 +29,7 @@ impl Pump<'_> {
                     let ours = self.over.is_none().then_some(Verdict::Ended(Outcome::Cancelled));
                     self.stop(Rung::Interrupted, ours);
                 }
+                Some((Rung::Killed, ..)) => {}
                 Some(_) => self.climb(Rung::Killed),
             }
         }
@@ -83,7 +84,11 @@ impl Pump<'_> {
             self.stop(Rung::Killed, Some(Verdict::Ended(Outcome::failed(FailureClass::Other, words))));
         }
         if let Some((rung, since, _)) = &self.stopping {
-            if since.elapsed() >= limits.grace && *rung < Rung::Killed {
+            if *rung == Rung::Killed {
+                if since.elapsed() >= PATIENCE {
+                    self.child.kill_supervisor();
+                }
+            } else if since.elapsed() >= limits.grace {
                 let next = if *rung == Rung::Interrupted { Rung::Terminated } else { Rung::Killed };
                 self.climb(next);
             }
@@ -138,7 +143,8 @@ impl Pump<'_> {
         }
         let limits = self.around.limits;
         let next = match &self.stopping {
-            Some((Rung::Killed, ..)) => None,
+            // After that its end of the socket tells.
+            Some((Rung::Killed, since, _)) => Some(left(*since, PATIENCE)).filter(|left| !left.is_zero()),
             Some((_, since, _)) => Some(left(*since, limits.grace)),
             None if self.over.is_some() => self.left_to_exit(),
             None => {

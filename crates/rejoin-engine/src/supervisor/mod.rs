@@ -12,4 +12,4 @@ pub(crate) use left::{Left, end as end_left, list as list_processes};
 pub use main::supervisor_main;
 pub(crate) use protocol::{Command, Report};
 pub use supervised::{Helper, SUPERVISE};
-pub(crate) use supervised::{LaunchSpec, Supervised};
+pub(crate) use supervised::{LaunchSpec, PATIENCE, Supervised};

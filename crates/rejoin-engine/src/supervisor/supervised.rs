@@ -1,7 +1,7 @@
 //! rejoin's side: a running agent, its three streams and its supervisor.
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
@@ -117,6 +117,14 @@ impl Supervised {
     /// Waits until the supervisor itself is gone. If it was killed, what it can no longer end is ended
     /// here, and told, once.
     pub(crate) fn wait(&mut self) -> Option<Left> {
+        self.wait_for(PATIENCE)
+    }
+
+    fn wait_for(&mut self, patience: Duration) -> Option<Left> {
+        self.process.as_ref()?;
+        if !self.closes_within(patience) {
+            self.kill_supervisor();
+        }
         let mut process = self.process.take()?;
         let was_killed = !ended_well(process.id());
         // Before it is waited for: until then its number, which is that of its session, is nobody else's.
@@ -125,6 +133,37 @@ impl Supervised {
         left
     }
 }
+
+impl Supervised {
+    /// Ends the supervisor itself, which does not answer: what it can no longer end is then ended here.
+    pub(crate) fn kill_supervisor(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+        }
+    }
+
+    /// Whether the supervisor closes its end of the socket, which it does when it goes.
+    fn closes_within(&mut self, patience: Duration) -> bool {
+        let patient = self.control.set_nonblocking(false).is_ok()
+            && self.control.set_read_timeout(Some(patience)).is_ok();
+        if !patient {
+            return true;
+        }
+        loop {
+            match self.control.read(&mut [0; 1024]) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Whatever else goes wrong with a socket, nobody is at its other end.
+                Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+            }
+        }
+    }
+}
+
+/// How long a supervisor may take that was told to end everything. It gives up by itself after half of that,
+/// so one that takes longer stands still.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Drop for Supervised {
     /// On any way out that did not wait: nothing of it lives on, and no zombie stays.
@@ -176,6 +215,29 @@ mod tests {
         statuses.filter(|status| status.starts_with(&name) && status.contains(&parent)).collect()
     }
 
+    /// A program in the place of the supervisor, under a name of its own.
+    fn helper(dir: &Path, name: &str, program: &str) -> PathBuf {
+        let helper = dir.join(name);
+        let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+            .map(|dir| dir.join(program))
+            .find(|file| file.exists());
+        std::os::unix::fs::symlink(found.unwrap(), &helper).unwrap();
+        helper
+    }
+
+    /// One that was stopped ends nothing, says nothing and does not go.
+    #[test]
+    fn a_supervisor_that_stands_still_is_not_waited_for_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = format!("still-{}", std::process::id() % 10_000);
+        let mut supervised = start(&helper(dir.path(), &name, "grep")).unwrap();
+        let pid = to_pid(supervised.process.as_ref().unwrap().id()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        supervised.tell(Command::Kill);
+        assert!(supervised.wait_for(Duration::from_millis(20)).is_some(), "it was killed, and says so");
+        assert_eq!(children(&name), [""; 0]);
+    }
+
     /// However a start or a run goes wrong, the supervisor is waited for.
     #[test]
     fn no_supervisor_stays_behind_when_it_is_dropped() {
@@ -183,11 +245,7 @@ mod tests {
         // One goes at once, and is perhaps gone before it is told what to run; one stays until it is let go.
         for (number, program) in ["true", "grep"].into_iter().enumerate() {
             let name = format!("drop{number}-{}", std::process::id() % 10_000);
-            let helper = dir.path().join(&name);
-            let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
-                .map(|dir| dir.join(program))
-                .find(|file| file.exists());
-            std::os::unix::fs::symlink(found.unwrap(), &helper).unwrap();
+            let helper = helper(dir.path(), &name, program);
             for _ in 0..3 {
                 drop(start(&helper));
             }
