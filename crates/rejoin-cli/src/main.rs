@@ -10,6 +10,7 @@ mod dry_run;
 mod exit;
 mod markdown;
 mod output;
+mod panics;
 mod pick;
 mod progress;
 mod prompt;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    panics::tell_by_screen();
     // The hidden subcommands are processes of their own and start in no time: no parsing of flags.
     let mut args = std::env::args_os().skip(1);
     match args.next().as_deref().and_then(std::ffi::OsStr::to_str) {

@@ -61,7 +61,9 @@ impl Letterhead {
     pub(crate) fn system(&self, turn: Option<TurnId>, system: &System) -> Record {
         let mut record = self.record(Kind::System, new_id(), turn);
         (record.subtype, record.system_payload) = system.write();
-        if record.system_payload.as_ref().map_or(0, of_value) > LONGEST_TEXT {
+        // What the user says is refused where it does not fit, never cut.
+        let by_the_user = matches!(system, System::Amendment { .. });
+        if !by_the_user && record.system_payload.as_ref().map_or(0, of_value) > LONGEST_TEXT {
             fit_line(&mut record);
         }
         record

@@ -35,7 +35,7 @@ pub use error::JournalError;
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};
 pub use home::Home;
-pub use load::{Loaded, load, load_anew};
+pub use load::{Loaded, load, load_anew, load_before};
 pub use locks::{Lease, LockError, Locks, write_owner};
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages, questions};

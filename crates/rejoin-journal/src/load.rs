@@ -35,21 +35,32 @@ const WORTH_KEEPING: u64 = 4 << 20;
 /// Reads a conversation. The texts stay in the journal: see [`crate::messages`]. Of a large one
 /// only what is new since the last time is looked at.
 pub fn load(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
-    load_from(store, id, Fold::recall(store, id))
+    load_from(store, id, Fold::recall(store, id), u64::MAX)
 }
 
 /// Reads all of a conversation, whatever was kept of it: every problem is noted with its line.
 pub fn load_anew(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
-    load_from(store, id, None)
+    load_from(store, id, None, u64::MAX)
 }
 
-fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Result<Loaded, JournalError> {
+/// Reads a conversation as it stood before a record was written, which stands at `place`.
+pub fn load_before(store: &dyn Store, id: ConversationId, place: u64) -> Result<Loaded, JournalError> {
+    load_from(store, id, None, place)
+}
+
+fn load_from(
+    store: &dyn Store,
+    id: ConversationId,
+    kept: Option<Fold>,
+    until: u64,
+) -> Result<Loaded, JournalError> {
     let from = kept.as_ref().map_or(0, |fold| fold.end);
     let mut last = kept.as_ref().map(|fold| fold.last);
     let mut conversation = kept.map(|fold| fold.conversation).unwrap_or_default();
     let mut problems = Problems::default();
     let mut newest_schema = System::SCHEMA;
     let read = store.read(id, from, &mut |entry| match entry.content {
+        _ if entry.place >= until => {}
         Err(problem) => {
             problems.note(Some(entry.place), entry.line, problem);
             if entry.limits {
@@ -71,7 +82,7 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
             store.forget(id);
             return load_anew(store, id);
         }
-        read => read?,
+        read => read?.min(until),
     };
     // That of a newer version may be there, and not be understood.
     if newest_schema == System::SCHEMA && conversation.derive_info(|dir| store.project_around(id, dir)) {
@@ -81,7 +92,7 @@ fn load_from(store: &dyn Store, id: ConversationId, kept: Option<Fold>) -> Resul
     let mut loaded = Loaded { conversation, problems, end };
     // Other problems than a cut write are told every time, so they must be met every time.
     let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
-    if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn) {
+    if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn && until == u64::MAX) {
         let fold = Fold { end, last, conversation: loaded.conversation };
         if let Some(bytes) = fold.write(id) {
             store.keep(id, &bytes);

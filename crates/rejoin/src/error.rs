@@ -16,7 +16,11 @@ impl Error {
     /// The exit code the command gives for it, a documented number.
     pub fn exit_code(&self) -> i32 {
         match self {
-            Error::Turn(TurnError::Usage(_) | TurnError::Journal(JournalError::Differs { .. }))
+            // Only what the user says can be too long: what agents say is cut to fit.
+            Error::Turn(
+                TurnError::Usage(_)
+                | TurnError::Journal(JournalError::Differs { .. } | JournalError::RecordTooLong { .. }),
+            )
             | Error::Config(_) => 2,
             Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
             Error::Turn(TurnError::Permission(_)) => 5,

@@ -7,7 +7,7 @@ use rejoin_core::{
     Agent, AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
     not_counted, tool_calls,
 };
-use rejoin_journal::{Loaded, Problem, load, messages, questions};
+use rejoin_journal::{Loaded, Problem, load, load_before, messages, questions};
 use serde::Serialize;
 
 use crate::find_message::find_message;
@@ -173,13 +173,7 @@ impl ConversationView<'_> {
         let begun = last.and_then(|turn| turn.records.first().copied());
         let unsettled = begun.filter(|_| running || self.is_running());
         if let Some(begun) = unsettled {
-            end = begun;
-            conversation = Conversation::default();
-            store.read(self.id, 0, &mut |entry| {
-                if let (Ok(envelope), true) = (&entry.content, entry.place < end) {
-                    conversation.apply(envelope, entry.place);
-                }
-            })?;
+            Loaded { conversation, end, .. } = load_before(store, self.id, begun)?;
         }
         let problems = self.problems.clone();
         let view = Self { rejoin: self.rejoin, id: self.id, conversation, problems, end, settled: true };

@@ -1,7 +1,7 @@
 //! The record that limits what agents may do: damage to it never widens.
 
 use rejoin_core::{Permissions, System};
-use rejoin_journal::load_anew;
+use rejoin_journal::{load_anew, load_before};
 
 use crate::support::{Disk, system, user};
 
@@ -52,4 +52,31 @@ fn what_is_torn_off_in_it_is_the_narrowest() {
     assert!(load_anew(&disk.store, disk.id).unwrap().conversation.ceiling_lost);
     disk.append(&[user(disk.id, 3, None, "after it was sealed")]);
     assert!(load_anew(&disk.store, disk.id).unwrap().conversation.ceiling_lost);
+}
+
+/// What is left out of a conversation is left out; all the rest is as whoever reads all of it sees it.
+#[test]
+fn a_conversation_before_a_turn_is_read_as_the_whole_one_is() {
+    let (disk, begin, end) = disk();
+    let first = disk.bytes().iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    disk.append(&[user(disk.id, 5, Some(3), "running")]);
+    let mut bytes = disk.bytes();
+    bytes[begin..end - 1].fill(b'?');
+    bytes[begin..begin + 24].copy_from_slice(b"{\"subtype\":\"permissions\"");
+    std::fs::write(disk.path(), &bytes[first..]).unwrap();
+    let whole = load_anew(&disk.store, disk.id).unwrap();
+    let [_, running] = whole.conversation.tree.turns() else { panic!() };
+    let before = load_before(&disk.store, disk.id, running.records[0]).unwrap();
+    assert_eq!((before.conversation.tree.turns().len(), before.end), (1, running.records[0]));
+    let about = |loaded: &rejoin_journal::Loaded| {
+        let conversation = &loaded.conversation;
+        (
+            conversation.info.clone(),
+            conversation.info_is_derived,
+            conversation.ceiling,
+            conversation.ceiling_lost,
+        )
+    };
+    assert!(about(&whole).1 && about(&whole).3, "its first record and its level are lost");
+    assert_eq!(about(&before), about(&whole));
 }

@@ -123,3 +123,13 @@ fn the_id_of_an_answer_is_shown_where_it_can_be_used() {
     edit(&bench, id, "as you say").done();
     assert!(bench.rejoin(&["show"]).done().stdout().contains("\nas you say\n"));
 }
+
+#[test]
+fn an_edit_that_is_too_long_is_refused_like_a_prompt_that_is() {
+    let bench = Bench::after_a_turn();
+    let before = std::fs::read(&bench.journals()[0]).unwrap();
+    edit(&bench, "1", &"\u{1}".repeat(3 << 20))
+        .ends(2)
+        .tells(&["too long for a journal", "nothing was written"]);
+    assert_eq!(std::fs::read(&bench.journals()[0]).unwrap(), before);
+}
