@@ -43,7 +43,7 @@ pub use event::{Event, SCHEMA_VERSION, Stream};
 pub use ids::{ConversationId, InvalidSessionId, MessageId, SessionId, TurnId};
 pub use mark::Mark;
 pub use message::{Content, Message, Part};
-pub use origin::{Origin, SaidHere, Settings, not_counted};
+pub use origin::{Origin, SaidHere, Settings, not_counted, pins_to_weigh};
 pub use outcome::{FailureClass, Outcome};
 pub use permissions::{Incomparable, Limit, LimitedBy, Permissions};
 pub use pin::{Pin, PinState, Repeated, Witness};

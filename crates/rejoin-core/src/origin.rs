@@ -4,11 +4,11 @@
 //! conversation that was made here is believed; of one that came from elsewhere, a setting may narrow
 //! what an agent does, but widens and moves nothing until the user says it here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, Conversation, Limit, LimitedBy, Permissions};
+use crate::{Agent, Conversation, Limit, LimitedBy, Permissions, Pin, PinState, SessionId};
 
 /// Where a conversation came from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,27 +35,64 @@ pub struct SaidHere {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub session_dirs: BTreeMap<Agent, String>,
     /// The home that pins made here name: a random one, so that no pin that was brought along is taken
-    /// for ours; this home's own, where the conversation was begun here.
+    /// for ours. Each time something is taken in it is another one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub home: String,
+    /// The pins that counted before something was added that was written elsewhere, under that name: what
+    /// comes later may pretend to know better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<Pin>,
     /// The user was told what does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
 }
 
 impl SaidHere {
-    /// What counts of a conversation that was made here, kept before something is added to it that was
-    /// written elsewhere.
-    pub fn of_ours(conversation: &Conversation, home: &str) -> Self {
-        Self {
-            permissions: conversation.ceiling,
-            dir: conversation.info.as_ref().map(|info| info.dir.clone()),
-            models: conversation.models.clone(),
-            session_dirs: conversation.session_dirs.clone(),
-            home: home.to_owned(),
-            told: false,
+    /// What counts of a conversation so far, kept before something is added to it that was written
+    /// elsewhere. `home` is new: what is added cannot know it.
+    pub fn before_more(conversation: &Conversation, origin: &Origin, home: String) -> Self {
+        let mut pins = pins_that_count(conversation, origin);
+        pins.retain(|pin| !matches!(pin.state, PinState::Retired { .. }));
+        let newest = pins.split_off(pins.len().saturating_sub(PINS_KEPT));
+        let pins = newest.into_iter().map(|pin| Pin { home: home.clone(), ..pin.clone() }).collect();
+        match origin {
+            Origin::Here => Self {
+                permissions: conversation.ceiling,
+                dir: conversation.info.as_ref().map(|info| info.dir.clone()),
+                models: conversation.models.clone(),
+                session_dirs: conversation.session_dirs.clone(),
+                home,
+                pins,
+                told: false,
+            },
+            // There is something new to tell.
+            Origin::Elsewhere(said) => Self { home, pins, told: false, ..said.clone() },
         }
     }
+}
+
+/// The newest so many pins are kept beside a conversation from elsewhere.
+const PINS_KEPT: usize = 200;
+
+/// The pins of a conversation that were made here, the most recently touched last.
+fn pins_that_count<'a>(conversation: &'a Conversation, origin: &'a Origin) -> Vec<&'a Pin> {
+    let Origin::Elsewhere(said) = origin else { return conversation.pins.iter().collect() };
+    let is_ours = |pin: &&Pin| pin.home == said.home;
+    let went_on = |kept: &&Pin| conversation.pins.get(&kept.session).is_some_and(|pin| is_ours(&pin));
+    let kept = said.pins.iter().filter(|kept| !went_on(kept));
+    kept.chain(conversation.pins.iter().filter(is_ours)).collect()
+}
+
+/// The pins of an agent that a decision looks at: those that count, behind those that were brought along,
+/// which only tell why they do not.
+pub fn pins_to_weigh(conversation: &Conversation, origin: &Origin, agent: &Agent) -> Vec<Pin> {
+    let mut pins = pins_that_count(conversation, origin);
+    if *origin != Origin::Here {
+        let known: HashSet<&SessionId> = pins.iter().map(|pin| &pin.session).collect();
+        let brought = conversation.pins.iter().filter(|pin| !known.contains(&pin.session));
+        pins = brought.chain(pins.iter().copied()).collect();
+    }
+    pins.into_iter().filter(|pin| pin.session.agent() == agent).cloned().collect()
 }
 
 /// The settings of a conversation that count for a turn of an agent.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FailureClass, Mark, Scope, SessionId, Usage};
 
 /// Our pointer to an agent's session.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pin {
     /// The session, by the agent's own id.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use rejoin_core::plan::{Plan, Runtime, Situation, Wish, plan};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, FailureClass, Kind, Limit, LimitedBy, MessageId, Origin,
     Outcome, Permissions, Pin, SaidHere, SessionId, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
-    not_counted,
+    not_counted, pins_to_weigh,
 };
 use rejoin_journal::messages;
 
@@ -179,7 +179,7 @@ impl Scene {
     /// The agent's own pins.
     fn pins(&self, order: &Order) -> Vec<Pin> {
         let agent = order.agent.agent();
-        self.conversation.pins.iter().filter(|pin| *pin.session.agent() == agent).cloned().collect()
+        pins_to_weigh(&self.conversation, &self.origin.origin, &agent)
     }
 
     /// Pins of the agent that a forced fresh session puts out of use: those on this path.

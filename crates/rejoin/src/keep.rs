@@ -1,7 +1,7 @@
 //! Conversations as files: moved with their project, checked, repaired.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rejoin_core::{ConversationId, Kind, Origin, SaidHere, System};
 use rejoin_journal::{Noted, Problem, load, load_anew};
@@ -42,6 +42,10 @@ impl Rejoin {
         let store = self.engine.store();
         let elsewhere = |path: &str| {
             let below = Path::new(path).strip_prefix(&from).ok()?;
+            // What a journal from elsewhere says may lead out of it again.
+            if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+                return None;
+            }
             // Joining nothing would leave a slash at the end.
             Some(if below.as_os_str().is_empty() { to.clone() } else { to.join(below) })
         };
@@ -55,7 +59,8 @@ impl Rejoin {
             let Some(project) = elsewhere(&info.project).map(|to| text(&to)) else { continue };
             let place = |path: &str| elsewhere(path).map_or_else(|| path.into(), |to| text(&to));
             if let Origin::Elsewhere(said) = self.engine.origin(listed.id, &conversation)? {
-                let dir = Some(said.dir.as_deref().map_or_else(|| project.clone(), place));
+                // Where it lies below is its own word, and nothing that was said here.
+                let dir = Some(said.dir.as_deref().map_or_else(|| text(&to), place));
                 self.engine.origins().note_elsewhere(listed.id, &SaidHere { dir, ..said })?;
             }
             let dir = place(&info.dir);

@@ -136,11 +136,9 @@ impl Rejoin {
             Err(JournalError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        Ok(Some(match self.engine.origin(id, &conversation)? {
-            Origin::Here => (SaidHere::of_ours(&conversation, self.engine.home_id()), true),
-            // There is something new to tell.
-            Origin::Elsewhere(said) => (SaidHere { told: false, ..said }, false),
-        }))
+        let origin = self.engine.origin(id, &conversation)?;
+        let home = self.engine.unknown_home().home;
+        Ok(Some((SaidHere::before_more(&conversation, &origin, home), origin == Origin::Here)))
     }
 }
 

@@ -192,6 +192,52 @@ fn a_pin_of_ours_in_a_journal_from_elsewhere_is_not_believed() {
     bench.next("two MARK-b").done().fresh("store_changed", 1);
 }
 
+/// Whoever got an export knows all names that pins are told by.
+#[test]
+fn a_pin_that_is_added_elsewhere_makes_no_other_session_be_resumed() {
+    let bench = Bench::new();
+    let private = bench.first("private MARK-p").done().session();
+    bench.rejoin(&["rm", "@", "--yes"]).done();
+    let session = bench.first("one MARK-a").done().session();
+    let mut marks = vec!["a"];
+    for mark in ["b", "c"] {
+        let longer = Foreign::longer_than(&bench);
+        let pin =
+            longer.lines.iter().rfind(|line| line["subtype"] == "pin").unwrap()["systemPayload"].clone();
+        let (mut mine, mut other) = (pin.clone(), pin);
+        (mine["state"], mine["why"]) = ("retired".into(), "forged".into());
+        other["session"] = private.as_str().into();
+        other.as_object_mut().unwrap().remove("witness");
+        longer.note("pin", mine).note("pin", other).import(&bench).tells(&["goes on with what was added"]);
+        marks.push(mark);
+        // The session that was ours before is still known to be.
+        bench.next(&format!("on MARK-{mark}")).done().resumed(&session, 0).knows(&marks);
+    }
+}
+
+/// Where a journal lies below a project that moves is its own word.
+#[test]
+fn what_goes_along_with_a_project_that_moves_lives_where_the_user_says() {
+    for (below, goes_along) in [("../../../../../../../../etc", false), ("link-to-etc", true)] {
+        let bench = Bench::after_a_turn();
+        let (old, new) = (bench.outside("code").join("old"), bench.outside("code").join("new"));
+        let mut foreign = Foreign::taken_from(&bench);
+        foreign.lines[0]["systemPayload"]["project"] = old.join(below).to_str().unwrap().into();
+        foreign.import(&bench);
+        fs::create_dir(&new).unwrap();
+        std::os::unix::fs::symlink("/etc", new.join("link-to-etc")).unwrap();
+        let moved = bench.rejoin(&["mv", old.to_str().unwrap(), new.to_str().unwrap()]);
+        if goes_along {
+            moved.done()
+        } else {
+            moved.ends(4)
+        };
+        let next = ["run", "-r", foreign.id(), "--dry-run", "-o", "json", "on"];
+        let plan = bench.rejoin(&next).within(&new).done().json();
+        assert_eq!(Path::new(plan["cwd"].as_str().unwrap()), new, "{below}");
+    }
+}
+
 /// A home as 0.1 left it.
 fn forget_origins(bench: &Bench) {
     fs::remove_dir_all(bench.home().join("origins")).unwrap();
