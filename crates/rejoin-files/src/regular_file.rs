@@ -57,6 +57,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixListener;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -96,5 +97,31 @@ mod tests {
         ] {
             assert_eq!(read_regular_file(&at(name), 1 << 20).unwrap_err().to_string(), words, "{name:?}");
         }
+    }
+
+    /// It may be another one by the time it is opened.
+    #[test]
+    fn a_file_that_becomes_something_else_meanwhile_is_not_read_as_that() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("file"), "text").unwrap();
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        std::os::unix::fs::symlink(at("file"), at("named")).unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                for what in ["pipe", "file"].into_iter().cycle() {
+                    std::os::unix::fs::symlink(at(what), at("next")).unwrap();
+                    std::fs::rename(at("next"), at("named")).unwrap();
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            let read = |_| read_regular_file(&at("named"), 100).unwrap_or_else(|_| b"text".to_vec());
+            let all: Vec<Vec<u8>> = (0..20_000).map(read).collect();
+            over.store(true, Ordering::Relaxed);
+            assert!(all.iter().all(|bytes| bytes == b"text"), "a pipe was read");
+        });
     }
 }
