@@ -117,12 +117,15 @@ fn messages_are_named_in_many_ways_and_wrong_ones_are_told() {
 #[test]
 fn nothing_is_moved_while_a_turn_runs() {
     let bench = Bench::after_a_turn();
+    let bundle = bench.outside("out").join("bundle").to_str().unwrap().to_owned();
+    bench.rejoin(&["export", "@", "--format", "bundle", "--to", &bundle]).done();
     let mut live = bench.next("SLOW 800 MARK-b").start();
     live.hears("text_delta");
     let before = bench.records().len();
     bench.rejoin(&["rewind", "@"]).ends(6).tells(&["in use"]);
     bench.rejoin(&["edit", "@", "1", "-f", "-"]).given("x").ends(6);
     bench.rejoin(&["rm", "@", "--yes"]).ends(6);
+    bench.rejoin(&["import", &bundle]).ends(6);
     bench.rejoin(&["name", "@", "release"]).done();
     bench.rejoin(&["tag", "@", "+urgent"]).done();
     assert!(bench.records().len() >= before + 2, "names and labels need not wait");
