@@ -35,7 +35,7 @@ pub(crate) fn scan<R: Read + Seek>(
         number = number.map(|number| number + 1);
         let place = line.place;
         // Only asked where something cannot be read.
-        let limits = || line.bytes.is_some_and(System::mentions_a_level);
+        let limits = || line.bytes.is_none_or(may_have_been_a_level);
         let rest = match line.bytes {
             None => Some((0, Problem::TooLong { bytes: line.length })),
             Some(bytes) => records_of(bytes, &mut |at, json, content| {
@@ -60,6 +60,16 @@ pub(crate) fn scan<R: Read + Seek>(
         end = place + line.length;
     }
     Ok(Scanned { end, tail: None })
+}
+
+/// Whether what is no record may have been one of what agents may do: it has words of one, or nothing tells what
+/// it was. The beginning of a record that was not written to its end is told by its first words, and nothing
+/// was begun after it that it limited.
+fn may_have_been_a_level(line: &[u8]) -> bool {
+    const BEGIN: &[u8] = b"{\"uuid\":\"";
+    let text = line.trim_ascii_start();
+    let tells = (text.starts_with(BEGIN) || BEGIN.starts_with(text)) && memchr::memchr(0, text).is_none();
+    !tells || System::mentions_a_level(text)
 }
 
 /// Hands out every whole object of a line (records can be glued together by a foreign hand), then

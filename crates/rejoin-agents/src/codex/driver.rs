@@ -104,9 +104,11 @@ impl CodexDriver {
             "item.started" => return wire.item.0.is_some_and(|item| self.item_started(&item, out)),
             "item.completed" => return wire.item.0.is_some_and(|item| self.item_completed(item, out)),
             "item.updated" => {
-                if let Some(item) = wire.item.0.filter(Item::is_plan) {
-                    self.plan(&item, out);
+                let Some(item) = wire.item.0 else { return false };
+                if !item.is_plan() {
+                    return item.is_known();
                 }
+                self.plan(&item, out);
             }
             "session.created" => {}
             "error" => self.error_line(wire.message.into_string(), out),
@@ -158,11 +160,10 @@ impl CodexDriver {
             self.plan(item, out);
             return true;
         }
-        let Some(name) = item.tool() else {
-            return matches!(item.kind.as_str(), "agent_message" | "assistant_message" | "reasoning");
-        };
-        self.call(item, name, out);
-        true
+        if let Some(name) = item.tool() {
+            self.call(item, name, out);
+        }
+        item.is_known()
     }
 
     /// Tells of a call and keeps it in mind.

@@ -104,6 +104,12 @@ impl Item<'_> {
         self.kind.as_str() == "todo_list"
     }
 
+    /// Whether it is of a kind that this file knows.
+    pub(super) fn is_known(&self) -> bool {
+        self.tool().is_some()
+            || matches!(self.kind.as_str(), "agent_message" | "assistant_message" | "reasoning")
+    }
+
     /// The arguments of the call.
     pub(super) fn input(&self) -> Value {
         match self.kind.as_str() {

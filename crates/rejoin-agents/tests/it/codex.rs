@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use rejoin_agents::{Line, Step};
-use rejoin_core::{FailureClass, Outcome, Usage};
+use rejoin_core::{Event, FailureClass, Outcome, Usage};
 
 use crate::recording::{Recording, names, shown};
 use crate::requests::{Asked, CODEX_SESSION};
@@ -142,4 +142,18 @@ fn older_versions_name_the_model_and_stream() {
         driver.on_line(Line::whole(line.as_bytes()), &mut steps);
     }
     assert_snapshot!(shown(&steps));
+}
+
+/// What the driver does not know is kept as a line, and is no sign of life.
+#[test]
+fn an_update_of_something_unknown_is_not_understood() {
+    let mut driver = Asked::codex().driver();
+    let mut steps = Vec::new();
+    let mut take = |line: &str| {
+        steps.clear();
+        driver.on_line(Line::whole(line.as_bytes()), &mut steps);
+        steps.iter().any(|step| matches!(step, Step::Emit(Event::Diagnostic { .. })))
+    };
+    assert!(take(r#"{"type":"item.updated","item":{"id":"z","type":"hologram"}}"#));
+    assert!(!take(r#"{"type":"item.updated","item":{"id":"z","type":"command_execution"}}"#));
 }

@@ -30,6 +30,33 @@ fn no_flipped_bit_of_it_widens_the_level() {
     }
 }
 
+/// After a loss of power there may be zeros; after a fault of the disk, anything.
+#[test]
+fn what_nothing_is_left_of_may_have_been_a_level() {
+    let (disk, begin, end) = disk();
+    let whole = disk.bytes();
+    let level_after = |from: usize, byte: u8| {
+        let mut bytes = whole.clone();
+        bytes[from..end - 1].fill(byte);
+        std::fs::write(disk.path(), &bytes).unwrap();
+        let lost = load_anew(&disk.store, disk.id).unwrap().conversation;
+        (lost.ceiling, lost.ceiling_lost)
+    };
+    let fails_closed = (Some(Permissions::Read), true);
+    for from in [begin, begin + 20] {
+        assert_eq!(level_after(from, 0), fails_closed);
+    }
+    assert_eq!(level_after(begin, b'?'), fails_closed);
+    // A write of something else that was cut limited nothing.
+    for cut in
+        ["{", "{\"uuid\":\"0000", "{\"uuid\":\"00000000-0000-4000-8000-000000000009\",\"parentUuid\":nu"]
+    {
+        std::fs::write(disk.path(), [&whole, cut.as_bytes()].concat()).unwrap();
+        disk.append(&[user(disk.id, 7, None, "after it was sealed")]);
+        assert!(!load_anew(&disk.store, disk.id).unwrap().conversation.ceiling_lost, "{cut}");
+    }
+}
+
 #[test]
 fn a_level_of_a_newer_rejoin_is_the_narrowest_until_one_is_named() {
     let (disk, ..) = disk();
