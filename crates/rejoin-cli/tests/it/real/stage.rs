@@ -185,14 +185,26 @@ impl Stage {
         alive
     }
 
-    /// Kills the processes of this laboratory whose command line holds this text.
+    /// Kills the processes of this laboratory whose command line holds this text, all at once: they are stopped
+    /// first, so that none of them sees another one go, or starts one that nobody saw.
     #[track_caller]
     pub(super) fn kill_every(&self, what: &str) {
-        let alive = self.alive(what);
-        assert!(!alive.is_empty(), "there is no {what} to kill");
-        for line in alive {
-            let pid = line.split(':').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?));
-            let _ = kill_process(pid.expect("a process id"), Signal::KILL);
+        let pid_of = |line: &String| line.split(':').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+        let mut stopped = Vec::new();
+        loop {
+            let alive: Vec<Pid> = self.alive(what).iter().filter_map(pid_of).collect();
+            let new: Vec<Pid> = alive.into_iter().filter(|pid| !stopped.contains(pid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for pid in new {
+                let _ = kill_process(pid, Signal::STOP);
+                stopped.push(pid);
+            }
+        }
+        assert!(!stopped.is_empty(), "there is no {what} to kill");
+        for pid in stopped {
+            let _ = kill_process(pid, Signal::KILL);
         }
     }
 
