@@ -78,6 +78,8 @@ pub enum Standing {
     Failed,
     /// The user stopped it.
     Cancelled,
+    /// Its first line, which said what is run, is lost: it cannot go on.
+    Damaged,
 }
 
 impl Standing {
@@ -97,6 +99,7 @@ impl Standing {
             Standing::Done => "done",
             Standing::Failed => "failed",
             Standing::Cancelled => "cancelled",
+            Standing::Damaged => "damaged",
         }
     }
 }
@@ -107,16 +110,16 @@ impl Run {
         let begun = loop {
             let Some((line, content)) = lines.next().transpose()? else { return Ok(None) };
             match content {
-                Line::Nothing => {}
-                Line::Record(record) => match *record {
-                    Record::Run(begun) => break *begun,
-                    _ => return Ok(None),
-                },
-                Line::Damaged => {
-                    let next = "it said what is run, so the run cannot go on; begin a new one".to_owned();
-                    return Err(FlowError::Damaged { file: path.to_owned(), line, next });
+                Line::Nothing => continue,
+                Line::Record(record) => {
+                    if let Record::Run(begun) = *record {
+                        break *begun;
+                    }
                 }
+                Line::Damaged => {}
             }
+            let next = "it said what is run, so the run cannot go on; begin a new one".to_owned();
+            return Err(FlowError::Damaged { file: path.to_owned(), line, next });
         };
         let standing = Standing::Interrupted;
         let mut run = Run { begun, standing, damaged: Vec::new(), steps: Steps::default() };

@@ -113,6 +113,15 @@ pub(crate) fn lines(
     Ok(lines.map(move |(at, line)| Ok((at + 1, reader.read(&line?)))))
 }
 
+/// The first line that was written to its end.
+pub(crate) fn first_line(path: &Path) -> Result<Option<Vec<u8>>, JournalError> {
+    let whole = |line: &Result<Vec<u8>, _>| match line {
+        Ok(line) => !matches!(line::Reader::default().read(line), Line::Nothing),
+        Err(_) => true,
+    };
+    bytes(path)?.find(whole).transpose()
+}
+
 /// What can be read of a file in this shape, whatever became of the rest: for lists.
 pub(crate) fn glance<T: DeserializeOwned>(
     path: &Path,

@@ -17,7 +17,7 @@ pub struct Overview {
     pub id: RunId,
     /// The name of the flow.
     pub flow: String,
-    /// Its file, as the user named it.
+    /// Its file, as the user named it; of a damaged run, the one that tells of the run.
     pub file: String,
     /// Where it runs.
     pub dir: String,
@@ -30,18 +30,42 @@ pub struct Overview {
 }
 
 /// The first record, as far as an overview needs it.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Head {
-    id: RunId,
     flow: String,
     source: HeadSource,
     dir: String,
     time: String,
+    /// It cannot be read.
+    #[serde(skip)]
+    lost: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct HeadSource {
     file: String,
+}
+
+impl Head {
+    /// What a file begins with. One that is lost is told by what follows it, or by the age of the file: a run
+    /// that is left out would make another one the newest. `None` if nothing was written to the end.
+    fn read(path: &Path) -> Result<Option<Self>, FlowError> {
+        let Some(line) = log::first_line(path)? else { return Ok(None) };
+        if let Ok(head) = serde_json::from_slice(&line) {
+            return Ok(Some(head));
+        }
+        let dated = log::glance::<Dated>(path)?.next().transpose()?;
+        let modified = || jiff::Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok();
+        let time = dated.map(|dated| dated.time).or_else(|| Some(format!("{:.3}", modified()?)));
+        let source = HeadSource { file: path.display().to_string() };
+        Ok(Some(Self { source, time: time.unwrap_or_default(), lost: true, ..Self::default() }))
+    }
+}
+
+/// Any record that says when it was written.
+#[derive(Deserialize)]
+struct Dated {
+    time: String,
 }
 
 /// Any other record, as far as an overview needs it.
@@ -57,8 +81,9 @@ struct Brief {
 }
 
 impl Overview {
-    fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let Some(head) = log::glance::<Head>(path)?.next().transpose()? else { return Ok(None) };
+    fn read(home: &Path, id: RunId) -> Result<Option<Self>, FlowError> {
+        let path = &log::path(home, id);
+        let Some(head) = Head::read(path)? else { return Ok(None) };
         let mut standing = Standing::Interrupted;
         let mut done = BTreeSet::new();
         for record in log::glance::<Brief>(path)? {
@@ -79,10 +104,13 @@ impl Overview {
                 _ => {}
             }
         }
-        if holder(home, head.id)?.is_some() {
+        if holder(home, id)?.is_some() {
             standing = Standing::Running;
         }
-        let Head { id, flow, source, dir, time } = head;
+        if head.lost {
+            standing = Standing::Damaged;
+        }
+        let Head { flow, source, dir, time, .. } = head;
         Ok(Some(Self { id, flow, file: source.file, dir, time, standing, done: done.len() }))
     }
 }
@@ -91,7 +119,7 @@ impl Overview {
 pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
     let mut runs = Vec::new();
     for id in ids(home) {
-        runs.extend(Overview::read(home, &log::path(home, id))?);
+        runs.extend(Overview::read(home, id)?);
     }
     runs.sort_by(|one, other| other.time.cmp(&one.time));
     Ok(runs)
@@ -99,10 +127,10 @@ pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
 
 /// The newest run of a home.
 pub(crate) fn newest(home: &Path) -> Result<Option<RunId>, FlowError> {
-    let mut newest: Option<Head> = None;
+    let mut newest: Option<(String, RunId)> = None;
     for id in ids(home) {
-        let head = log::glance::<Head>(&log::path(home, id))?.next().transpose()?;
-        newest = newest.into_iter().chain(head).max_by(|one, other| one.time.cmp(&other.time));
+        let head = Head::read(&log::path(home, id))?;
+        newest = newest.max(head.map(|head| (head.time, id)));
     }
-    Ok(newest.map(|head| head.id))
+    Ok(newest.map(|(_, id)| id))
 }

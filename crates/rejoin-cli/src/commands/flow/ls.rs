@@ -1,4 +1,4 @@
-use rejoin_flow::Overview;
+use rejoin_flow::{Overview, Standing};
 
 use crate::cli::FlowLsArgs;
 use crate::commands::open;
@@ -19,13 +19,17 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
 }
 
 fn line(run: &Overview) -> String {
+    let (flow, place) = match run.standing {
+        Standing::Damaged => ("?", &run.file),
+        _ => (run.flow.as_str(), &run.dir),
+    };
     format!(
         "{}  {:<24}  {:<11}  {:>13}  {:>14}  {}\n",
         &run.id.simple().to_string()[..8],
-        style::cut(&run.flow, 24),
+        style::cut(flow, 24),
         run.standing.name(),
         format!("{} done", style::plural(run.done, "step")),
         screen::label(&style::since(&run.time)),
-        screen::label(&style::home_path(&run.dir)),
+        screen::label(&style::home_path(place)),
     )
 }

@@ -120,6 +120,38 @@ fn a_turn_whose_note_is_damaged_is_not_paid_for_twice_in_silence() {
     assert_eq!(bench.conversations()[0]["turns"], 4, "nothing is left to do");
 }
 
+/// Left out, it would make an older run the newest.
+#[test]
+fn a_run_whose_first_line_is_lost_is_listed_and_not_taken_for_none() {
+    let (bench, older) = done();
+    let text = fs::read_to_string(&older).unwrap();
+    fs::write(&older, &text[..text.find("{\"type\":\"result\"").unwrap()]).unwrap();
+    bench.rejoin(&["flow", "run", "test.flow.yaml"]).done();
+    let flows = fs::read_dir(older.parent().unwrap()).unwrap();
+    let log = flows.map(|entry| entry.unwrap().path()).find(|path| *path != older).unwrap();
+    let whole = fs::read(&log).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    let mut zeroed = whole.clone();
+    zeroed[..first].fill(0);
+    for bytes in [&zeroed[..], &zeroed[..=first], &whole[first + 1..]] {
+        fs::write(&log, bytes).unwrap();
+        let runs = bench.rejoin(&["flow", "ls", "--json"]).done().json();
+        assert_eq!(
+            (runs[0]["standing"].as_str(), &runs[1]["standing"]),
+            (Some("damaged"), &"interrupted".into())
+        );
+        let list = bench.rejoin(&["flow", "ls"]).done();
+        assert!(list.stdout().contains(log.file_name().unwrap().to_str().unwrap()), "{}", list.stdout());
+        for command in ["show", "resume"] {
+            bench.rejoin(&["flow", command, "@"]).ends(7).tells(&[
+                "line 1 of ",
+                "is damaged",
+                "begin a new one",
+            ]);
+        }
+    }
+}
+
 #[test]
 fn ctrl_c_stops_the_step_and_the_run_can_go_on() {
     let bench = Bench::new();
