@@ -80,7 +80,7 @@ fn example() -> Vec<Record> {
         tell(11, None, System::Title { name: "files".into() }),
         tell(
             12,
-            Some(1),
+            None,
             System::Amendment { target: message(1), parts: vec![Part::text("Which Rust files are here?")] },
         ),
         tell(13, None, System::Head { to: Some(message(1)), branch: Some("idea".into()) }),

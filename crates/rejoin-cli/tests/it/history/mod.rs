@@ -1,6 +1,7 @@
 //! What people do to a conversation between turns.
 
 mod damage;
+mod documented;
 mod edits;
 mod exports;
 mod heads;
