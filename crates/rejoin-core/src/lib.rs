@@ -57,7 +57,7 @@ pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};
 pub use slice::{Scope, Slice};
 pub use system::{ConversationInfo, Intent, System};
-pub use tool_call::{CallNote, CallStatus, ToolCall, call_words, tool_calls};
+pub use tool_call::{CallNote, CallStatus, ToolCall, call_description, call_words, tool_calls};
 pub use tree::{Calls, Edit, Gap, Tree, Turn, TurnState};
 pub use usage::Usage;
 pub use visible::{visible, visible_line};

@@ -38,7 +38,7 @@ pub struct CallNote {
     /// How long it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
-    /// What it was called with, in a few words.
+    /// What it was called with, in a few words; as read of a call in a subagent, in one line, however long.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// The call of a subagent it was made in: not part of the conversation.
@@ -76,7 +76,7 @@ impl From<RawNote> for CallNote {
         let RawNote { id, name, timestamp, milliseconds, parent, .. } = raw;
         let status = raw.status.or_else(|| (raw.event == "tool_result").then(|| came_back(raw.error)));
         let description =
-            if raw.event == "tool_use" { describe(&raw.input) } else { cut(&raw.description).to_owned() };
+            if raw.event == "tool_use" { first_line(&call_words(&raw.input)) } else { raw.description };
         CallNote { id, name, status, timestamp, milliseconds, description, parent }
     }
 }
@@ -89,7 +89,7 @@ fn came_back(error: bool) -> CallStatus {
 impl CallNote {
     /// What to note of a call when it begins.
     pub fn begun(id: &str, name: &str, input: &Value, timestamp: String) -> Self {
-        let (id, name, description) = (id.to_owned(), name.to_owned(), describe(input));
+        let (id, name, description) = (id.to_owned(), name.to_owned(), call_description(input));
         Self { id, name, timestamp, description, ..Self::default() }
     }
 
@@ -154,7 +154,7 @@ pub fn tool_calls(messages: &[Message], running: bool) -> Vec<ToolCall> {
             } else if let Some(begun) = inside.iter_mut().rfind(|begun| begun.id == note.id) {
                 begun.status = note.status.or(begun.status);
             } else {
-                inside.push(note.clone());
+                inside.push(CallNote { description: cut(&note.description).to_owned(), ..note.clone() });
             }
         }
     }
@@ -175,9 +175,13 @@ pub fn call_words(input: &Value) -> String {
     }
 }
 
-fn describe(input: &Value) -> String {
-    let words = call_words(input);
-    cut(words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()).to_owned()
+/// The same as one short line.
+pub fn call_description(input: &Value) -> String {
+    cut(&first_line(&call_words(input))).to_owned()
+}
+
+fn first_line(words: &str) -> String {
+    words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
 fn cut(text: &str) -> &str {
@@ -250,5 +254,12 @@ mod tests {
             String::new(),
         );
         assert!(note.description.starts_with('é') && note.description.len() <= LONGEST_DESCRIPTION);
+        // Of a call in a subagent it is cut when it is told, not when it is read: what is taken out of it must
+        // have been whole.
+        let long = "x".repeat(999);
+        let inside = [json!({"type": "tool_use", "parent": "1", "id": "9", "input": {"path": long}})];
+        let message = message(vec![Part::call("1", "Task", json!({}))], &inside);
+        assert_eq!(message.tool_calls[0].description, long);
+        assert_eq!(tool_calls(&[message], false)[0].inside[0].description, long[..LONGEST_DESCRIPTION]);
     }
 }

@@ -56,10 +56,7 @@ fn write(
         ExportFormat::Jsonl => Format::Jsonl,
         ExportFormat::Bundle => Format::Bundle,
         ExportFormat::Json => {
-            let mut whole = show::as_json(view, &view.path(), usize::MAX)?;
-            if let Some(redactor) = redactor {
-                redactor.value(&mut whole);
-            }
+            let whole = show::as_json(view, &view.path(), usize::MAX, redactor)?;
             return Ok(writeln!(out, "{whole:#}")?);
         }
     };

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use rejoin::{
     AskedQuestion, CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin,
-    Outcome, Part, QuestionState, ToolCall, Turn, TurnState,
+    Outcome, Part, QuestionState, Redactor, ToolCall, Turn, TurnState,
 };
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     };
     let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
-        let mut whole = as_json(&view, &path[first..], MOST)?;
+        let mut whole = as_json(&view, &path[first..], MOST, None)?;
         whole["origin"] = origin(&view)?;
         screen::json(&whole)?;
         return Ok(exit::DONE);
@@ -189,16 +189,17 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     format!("{decision} · {outcome}")
 }
 
-/// A conversation with some of its turns; longer texts are cut at `most`.
+/// A conversation with some of its turns; longer texts are cut at `most`. With a redactor, without what should
+/// not leave.
 pub(super) fn as_json(
     view: &ConversationView<'_>,
     turns: &[&Turn],
     most: usize,
+    mut redactor: Option<&mut Redactor>,
 ) -> anyhow::Result<serde_json::Value> {
     let conversation = view.conversation();
     let branches: BTreeMap<_, _> = conversation.tree.branches().map(|(name, turn)| (name, turn.id)).collect();
-    let turns = turns.iter().map(|turn| turn_as_json(view, turn, most)).collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({
+    let mut whole = json!({
         "id": view.id(),
         "name": conversation.name,
         "tags": conversation.tags,
@@ -206,8 +207,13 @@ pub(super) fn as_json(
         "branches": branches,
         "info": view.info(),
         "pins": conversation.pins,
-        "turns": turns,
-    }))
+    });
+    if let Some(redactor) = &mut redactor {
+        redactor.value(&mut whole);
+    }
+    let turns = turns.iter().map(|turn| turn_as_json(view, turn, most, redactor.as_deref_mut()));
+    whole["turns"] = turns.collect::<Result<Vec<_>, _>>()?.into();
+    Ok(whole)
 }
 
 /// Where it came from; of one from elsewhere, what was said about it here.
@@ -224,19 +230,19 @@ fn origin(view: &ConversationView<'_>) -> anyhow::Result<serde_json::Value> {
     })
 }
 
-fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow::Result<serde_json::Value> {
-    let messages = view.messages(turn, most)?;
-    let calls = view.tool_calls(turn, &messages);
-    let messages: Vec<_> = messages
-        .into_iter()
-        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "tokens": message.tokens, "parts": message.parts }))
-        .collect();
+fn turn_as_json(
+    view: &ConversationView<'_>,
+    turn: &Turn,
+    most: usize,
+    redactor: Option<&mut Redactor>,
+) -> anyhow::Result<serde_json::Value> {
+    let mut messages = view.messages(turn, most)?;
     let state = match turn.state() {
         TurnState::Completed => "completed",
         TurnState::Failed => "failed",
         TurnState::Cut => "cut",
     };
-    Ok(json!({
+    let mut whole = json!({
         "id": turn.id,
         "parent": turn.parent,
         "agent": turn.agent,
@@ -244,7 +250,19 @@ fn turn_as_json(view: &ConversationView<'_>, turn: &Turn, most: usize) -> anyhow
         "state": state,
         "receipt": turn.receipt,
         "usage": turn.usage(),
-        "tool_calls": calls,
-        "messages": messages,
-    }))
+    });
+    if let Some(redactor) = redactor {
+        redactor.value(&mut whole);
+        // Before anything is made of them.
+        for message in &mut messages {
+            redactor.message(message);
+        }
+    }
+    whole["tool_calls"] = json!(view.tool_calls(turn, &messages));
+    let messages: Vec<_> = messages
+        .into_iter()
+        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "tokens": message.tokens, "parts": message.parts }))
+        .collect();
+    whole["messages"] = messages.into();
+    Ok(whole)
 }

@@ -1,6 +1,8 @@
 //! Conversations that leave this home: to be read, to be processed, to be taken in elsewhere.
 
+mod boundary;
 mod bundle;
+mod cuts;
 mod html;
 mod lines;
 mod markdown;
@@ -15,6 +17,9 @@ use crate::{ConversationView, Error};
 
 pub use bundle::{Imported, Taken};
 pub use redact::Redactor;
+
+/// What begins a conversation without a name is cut here, in bytes.
+const LONGEST_TITLE: usize = 2048;
 
 /// What an export looks like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,12 +86,20 @@ impl Pen<'_> {
         self.redactor.as_mut().map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
     }
 
-    /// The conversation's name, else the first line of what it begins with.
+    /// The conversation's name, else the first line of what it begins with; cut only after it was looked through.
     fn title(&mut self, view: &ConversationView<'_>) -> Result<String, Error> {
-        let title = self.clean(&view.title()?);
-        let named = view.conversation().name.is_some();
-        let line = if named { title.as_str() } else { title.lines().next().unwrap_or_default() };
-        Ok(visible_line(line).into_owned())
+        let conversation = view.conversation();
+        let title = match (&conversation.name, conversation.tree.turns().first()) {
+            (Some(name), _) => self.clean(name),
+            (None, Some(first)) => {
+                let said = view.messages(first, usize::MAX)?.first().map(Message::text).unwrap_or_default();
+                let said = self.clean(&said);
+                let line = said.lines().next().unwrap_or_default();
+                line[..line.floor_char_boundary(LONGEST_TITLE)].to_owned()
+            }
+            (None, None) => String::new(),
+        };
+        Ok(visible_line(&title).into_owned())
     }
 
     /// What was said in a turn.

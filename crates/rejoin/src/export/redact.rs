@@ -8,6 +8,8 @@ use regex::bytes::{Captures, Regex};
 use rejoin_core::{Message, Part};
 use serde_json::Value;
 
+use super::boundary::Boundary;
+use super::cuts::Cuts;
 use super::shapes::{Also, HARMLESS, SECRET_KEY, SHAPES, Shape, is_random};
 
 /// Takes out of what was said what should not leave: keys, tokens, passwords, home directories. It
@@ -18,10 +20,15 @@ pub struct Redactor {
     shape_of: Vec<usize>,
     /// Made when a text first has a word of theirs.
     expressions: Vec<OnceCell<Option<Regex>>>,
+    boundary: Boundary,
+    cuts: Cuts,
     secret_key: Option<Regex>,
     home: Option<String>,
     found: BTreeMap<&'static str, BTreeSet<Vec<u8>>>,
 }
+
+/// A text is looked through so many times for one shape, at most.
+const MOST_TIMES: usize = 64;
 
 impl Redactor {
     /// Knows the usual shapes, and this home directory.
@@ -36,6 +43,8 @@ impl Redactor {
             words: words.ok(),
             shape_of: (0..SHAPES.len()).flat_map(|at| SHAPES[at].words.iter().map(move |_| at)).collect(),
             expressions: SHAPES.iter().map(|_| OnceCell::new()).collect(),
+            boundary: Boundary::new(),
+            cuts: Cuts::new(),
             secret_key: expression(SECRET_KEY),
             home: home.map(|home| home.trim_end_matches('/').to_owned()).filter(|home| home.len() > 1),
             found: BTreeMap::new(),
@@ -49,27 +58,61 @@ impl Redactor {
 
     /// The text without them; each leaves a mark that says what stood there.
     pub fn text(&mut self, text: &str) -> String {
-        let text = self.without_home(text);
+        let text = self.without_cut_lines(text);
+        let text = self.without_home(&text);
         let mut text = Cow::Borrowed(text.as_bytes());
         for at in self.candidates(&text) {
-            let Some(expression) = self.expressions[at].get_or_init(|| expression(SHAPES[at].expression))
-            else {
-                continue;
-            };
-            let (shape, found) = (&SHAPES[at], &mut self.found);
-            let replaced = expression.replace_all(&text, |captures: &Captures<'_>| {
-                let (whole, secret) = secret_in(captures);
-                if !is_secret(shape, whole, &whole[secret.clone()]) {
-                    return whole.to_vec();
-                }
-                found.entry(shape.name).or_default().insert(whole[secret.clone()].to_vec());
-                [&whole[..secret.start], mark(shape.name).as_bytes(), &whole[secret.end..]].concat()
-            });
-            if let Cow::Owned(replaced) = replaced {
+            if let Some(replaced) = self.without_shape(at, &text) {
                 text = Cow::Owned(replaced);
             }
         }
         String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The text without what has a shape; `None` if there is nothing.
+    fn without_shape(&mut self, at: usize, text: &[u8]) -> Option<Vec<u8>> {
+        let shape = &SHAPES[at];
+        let expression = self.expressions[at].get_or_init(|| expression(shape.expression)).as_ref()?;
+        let (mut out, mut written, mut from, mut in_vain) = (Vec::new(), 0, 0, 0);
+        while let Some(found) = expression.find_at(text, from) {
+            // One that begins inside of a word is none, but another may begin inside of it. A text that is made
+            // for this to take forever loses more than it has to.
+            if in_vain < text.len() * MOST_TIMES && !self.boundary.is_at(text, found.start()) {
+                in_vain += found.len();
+                from = self.boundary.next(text, found.start() + 1);
+                continue;
+            }
+            from = found.end();
+            let secret =
+                expression.captures_at(text, found.start()).and_then(|captures| secret_in(&captures));
+            if let Some(secret) = secret
+                && is_secret(shape, &text[found.start()..secret.start], &text[secret.clone()])
+            {
+                out.extend_from_slice(&text[written..secret.start]);
+                out.extend_from_slice(mark(shape.name).as_bytes());
+                written = secret.end;
+                self.found.entry(shape.name).or_default().insert(text[secret].to_vec());
+            }
+        }
+        out.extend_from_slice(&text[written..]);
+        (written > 0).then_some(out)
+    }
+
+    /// What stands where a text was cut may be half a secret.
+    fn without_cut_lines<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let cut = self.cuts.lines(text);
+        if cut.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut out, mut written) = (String::with_capacity(text.len()), 0);
+        for line in cut {
+            out.push_str(&text[written..line.start]);
+            out.push_str(&mark("cut line"));
+            written = line.end;
+            self.found.entry("cut line").or_default().insert(text.as_bytes()[line].to_vec());
+        }
+        out.push_str(&text[written..]);
+        Cow::Owned(out)
     }
 
     /// The shapes a text can have, in their order.
@@ -101,17 +144,30 @@ impl Redactor {
         }
     }
 
-    /// The same for a message.
-    pub(super) fn message(&mut self, message: &mut Message) {
+    /// The same for a message, so that what is made of it (see [`rejoin_core::tool_calls`]) is made of what may
+    /// leave.
+    pub fn message(&mut self, message: &mut Message) {
+        message.model = message.model.take().map(|model| self.text(&model));
+        for note in &mut message.tool_calls {
+            if note.parent.is_none() {
+                // It was cut when it was written; the arguments of the call say it, too.
+                note.description.clear();
+            }
+            let texts = [&mut note.id, &mut note.name, &mut note.description];
+            texts.into_iter().chain(&mut note.parent).for_each(|text| *text = self.text(text));
+        }
         for part in &mut message.parts {
             match part {
                 Part::Text { text, .. } => *text = self.text(text),
                 Part::Call { function_call } => {
+                    function_call.id = self.text(&function_call.id);
                     function_call.name = self.text(&function_call.name);
                     self.value(&mut function_call.args);
                 }
-                Part::Response { function_response } => {
-                    function_response.response.output = self.text(&function_response.response.output);
+                Part::Response { function_response: response } => {
+                    response.id = self.text(&response.id);
+                    response.name = self.text(&response.name);
+                    response.response.output = self.text(&response.response.output);
                 }
                 Part::Attachment { attachment } => {
                     attachment.name = self.text(&attachment.name);
@@ -158,12 +214,12 @@ fn expression(shape: &str) -> Option<Regex> {
 }
 
 /// Whether a find is what its shape says.
-fn is_secret(shape: &Shape, whole: &[u8], secret: &[u8]) -> bool {
+fn is_secret(shape: &Shape, name: &[u8], secret: &[u8]) -> bool {
     if secret.is_empty() || secret.starts_with(b"[redacted") {
         return false;
     }
     let harmless = || {
-        let name = whole[..whole.len() - secret.len().min(whole.len())].to_ascii_lowercase();
+        let name = name.to_ascii_lowercase();
         HARMLESS.iter().any(|word| memmem(&name, word.as_bytes()))
     };
     shape.also == Also::Any || (is_random(secret) && !harmless())
@@ -173,13 +229,11 @@ fn memmem(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
 }
 
-/// A find, and the part of it that is the secret: a group if the shape has some, else all of it.
-fn secret_in<'a>(captures: &'a Captures<'_>) -> (&'a [u8], Range<usize>) {
-    let whole = &captures[0];
-    let begin = captures.get(0).map_or(0, |whole| whole.start());
+/// The part of a find that is the secret: a group if the shape has some, else all of it.
+fn secret_in(captures: &Captures<'_>) -> Option<Range<usize>> {
     let group = captures.iter().skip(1).flatten().next();
-    let all = if captures.len() == 1 { 0..whole.len() } else { 0..0 };
-    (whole, group.map_or(all, |group| group.start() - begin..group.end() - begin))
+    let all = captures.get(0).filter(|_| captures.len() == 1);
+    group.or(all).map(|found| found.range())
 }
 
 fn mark(name: &str) -> String {

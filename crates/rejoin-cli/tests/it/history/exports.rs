@@ -204,6 +204,26 @@ fn a_secret_that_was_written_in_two_pieces_is_taken_out() {
 }
 
 #[test]
+fn a_secret_that_the_description_of_a_call_cuts_is_taken_out() {
+    let bench = Bench::new();
+    // The description of a call ends right before the `@`.
+    let (before, secret) = ("true ", "postgres://app:Zq8vT3nRw7Lk@db/x");
+    let pad = "x".repeat(200 - before.len() - 1 - secret.find('@').unwrap());
+    bench.first(&format!("TOOL-RUN {before}{pad} {secret}")).done();
+    for format in ["md", "html", "json", "jsonl", "bundle"] {
+        let export = ["export", "@", "--format", format];
+        assert!(bench.rejoin(&export).done().stdout().contains("Zq8vT3"), "{format}");
+        let said = bench.rejoin(&export).with(&["--redact"]).done();
+        assert!(!said.stdout().contains("Zq8vT3"), "{format}: {}", said.stdout());
+        said.tells(&["redacted: 1 address password"]);
+        if format == "json" {
+            let call = &said.json()["turns"][0]["tool_calls"][0];
+            assert!(call["description"].as_str().unwrap().starts_with("true xxx"), "{call}");
+        }
+    }
+}
+
+#[test]
 fn what_is_exported_to_be_read() {
     let bench = Bench::new();
     bench.first("is 1 < 2 & \"so\" on?\n\n```\ncode\n```").done();
