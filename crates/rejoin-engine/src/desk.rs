@@ -20,12 +20,21 @@ pub(crate) type Batch = Vec<Event>;
 pub(crate) const UNSHOWN_BYTES: usize = 1 << 20;
 const WAITING_BYTES: usize = 4 << 20;
 
+/// So much is written and handed on at once, if it is there.
+const AT_ONCE: usize = 256 << 10;
+
 enum Note {
     Events(Batch, usize),
     System(Box<System>),
     NextRun,
     /// Write these, wait for the disk, say what came of it.
     Synced(Vec<Record>, Sender<Result<(), Trouble>>),
+}
+
+impl Note {
+    fn is_events(&self) -> bool {
+        matches!(self, Note::Events(..))
+    }
 }
 
 /// Why the journal can no longer be written. Once there is one, it stays.
@@ -174,7 +183,16 @@ impl Keeper {
                     return;
                 }
                 Popped::Nothing => drop(self.attempt(Scribe::flush)),
-                Popped::Item(Note::Events(batch, bytes)) => self.take_in(batch, bytes),
+                Popped::Item(Note::Events(mut batch, mut bytes)) => {
+                    // What came meanwhile is written in one go: an append costs the same for little and much.
+                    while bytes < AT_ONCE
+                        && let Some(Note::Events(more, weight)) = notes.pop_if(Note::is_events)
+                    {
+                        batch.extend(more);
+                        bytes += weight;
+                    }
+                    self.take_in(batch, bytes);
+                }
                 Popped::Item(Note::System(system)) => drop(self.attempt(|scribe| scribe.put(&system))),
                 Popped::Item(Note::NextRun) => self.scribe.next_run(),
                 Popped::Item(Note::Synced(records, done)) => {

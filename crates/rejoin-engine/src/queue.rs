@@ -78,6 +78,15 @@ impl<T> Queue<T> {
         }
     }
 
+    /// The next item, if it is there already and is one of those wanted.
+    pub(crate) fn pop_if(&self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
+        let mut state = self.lock();
+        state.items.front().filter(|(item, _)| wanted(item))?;
+        let (item, weight) = state.items.pop_front()?;
+        state.bytes -= weight;
+        Some(item)
+    }
+
     /// Nothing more will be put in.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
@@ -95,7 +104,8 @@ mod tests {
         queue.push("giant", 1000);
         queue.push("small", 1);
         assert_eq!(queue.bytes(), 1001);
-        assert_eq!(queue.pop(Duration::ZERO), Popped::Item("giant"));
+        assert_eq!(queue.pop_if(|item| *item == "small"), None);
+        assert_eq!(queue.pop_if(|item| *item == "giant"), Some("giant"));
         assert_eq!(queue.bytes(), 1);
         queue.close();
         queue.push("late", 1);

@@ -70,9 +70,19 @@ impl Letterhead {
     }
 }
 
-/// The time, for display.
+/// The time, for display. Of the thousands of records a busy agent makes, many fall into one millisecond.
 pub(crate) fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    thread_local! {
+        static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let now = jiff::Timestamp::now();
+    LAST.with_borrow_mut(|(millisecond, text)| {
+        if *millisecond != now.as_millisecond() {
+            (*millisecond, *text) =
+                (now.as_millisecond(), now.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
+        }
+        text.clone()
+    })
 }
 
 /// A new random id. Randomness is fetched for many at a time: a busy agent makes thousands.
