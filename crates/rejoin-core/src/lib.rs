@@ -19,6 +19,7 @@ mod origin;
 mod outcome;
 mod permissions;
 mod pin;
+mod pin_life;
 mod pins;
 pub mod plan;
 mod question;
@@ -47,6 +48,7 @@ pub use origin::{Origin, SaidHere, Settings, not_counted, pins_to_weigh};
 pub use outcome::{FailureClass, Outcome};
 pub use permissions::{Incomparable, Limit, LimitedBy, Permissions};
 pub use pin::{Pin, PinState, Repeated, Witness};
+pub use pin_life::{LaunchEnd, PinBinding, PinLife};
 pub use pins::Pins;
 pub use plan::Plan;
 pub use question::{

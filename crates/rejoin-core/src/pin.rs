@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureClass, Mark, Scope, SessionId, Usage};
 
-/// Our pointer to an agent's session.
+/// Our pointer to an agent's session. What it goes through is told in `pin_life.rs`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pin {
     /// The session, by the agent's own id.
@@ -86,27 +86,4 @@ pub struct Witness {
     pub size: u64,
     /// Its modification time, nanoseconds since 1970.
     pub mtime: i64,
-}
-
-impl Pin {
-    /// Notes how a turn on this session ended: success clears the count of failures, a poisoning
-    /// or a second equal lasting failure retires it, the weather of the world changes nothing.
-    pub fn note_failure(&mut self, failure: Option<FailureClass>) {
-        let Some(class) = failure else {
-            self.failing = None;
-            return;
-        };
-        if class.poisons() {
-            self.state = PinState::Retired { why: format!("{} on resume", class.words()) };
-        } else if class.lasting() {
-            let times = match self.failing {
-                Some(before) if before.class == class => before.times + 1,
-                _ => 1,
-            };
-            self.failing = Some(Repeated { class, times });
-            if times >= 2 {
-                self.state = PinState::Retired { why: format!("{}, twice in a row", class.words()) };
-            }
-        }
-    }
 }

@@ -178,11 +178,10 @@ impl Model {
     /// `--fresh-session`.
     fn retire_on_this_path(&mut self, agent: &Agent) {
         let slice = self.world.slice(agent);
-        for mut pin in self.world.pins(agent) {
+        for pin in self.world.pins(agent) {
             if slice.starts_with(&pin.exposed) {
                 self.sessions.get_mut(pin.session.as_str()).unwrap().retired = true;
-                pin.state = PinState::Retired { why: "a fresh session was asked for".into() };
-                self.world.system(None, &System::Pin(Box::new(pin)));
+                self.world.system(None, &System::Pin(Box::new(pin.retired_by_the_user())));
             }
         }
     }
@@ -226,7 +225,7 @@ impl Model {
         let answer = self.words();
         let id = self.world.answer(&mut running, &answer);
         self.messages.push((id, running.turn, answer));
-        let session = running.pin.as_ref().unwrap().session.as_str().to_owned();
+        let session = running.pin().unwrap().session.as_str().to_owned();
         let outcome = match end {
             End::Ok => Outcome::Completed,
             End::Failed(class) => Outcome::failed(class, "no"),
@@ -248,7 +247,7 @@ impl Model {
     }
 
     fn announce(&mut self, running: &Running, slice: &[(TurnId, u32)]) {
-        if let Some(pin) = &running.pin {
+        if let Some(pin) = running.pin() {
             let session = self.sessions.entry(pin.session.as_str().to_owned()).or_default();
             session.announced.extend(slice);
         }
@@ -257,7 +256,7 @@ impl Model {
     /// The prompt really went out; what it told, the session may hold from now on.
     fn send(&mut self, running: &Running, slice: &[(TurnId, u32)], stored: bool) {
         let told = self.with_revisions(running.sent.plan.told());
-        if let Some(pin) = &running.pin {
+        if let Some(pin) = running.pin() {
             let session = self.sessions.get_mut(pin.session.as_str()).unwrap();
             session.may_hold.extend(told);
             session.may_hold.extend(slice.last());

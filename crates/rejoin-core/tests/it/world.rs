@@ -7,8 +7,8 @@ use rejoin_core::compose::{Composed, Told, Wording, compose};
 use rejoin_core::plan::{Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
     Agent, AnsweredBy, Content, Conversation, ConversationId, ConversationInfo, Decision, Envelope,
-    FailureClass, Intent, Kind, Mark, Message, MessageId, Outcome, Part, Pin, PinState, Plan, Question,
-    Reason, Receipt, Record, Scope, SessionId, Slice, System, Tree, TurnId, TurnState,
+    FailureClass, Intent, Kind, LaunchEnd, Mark, Message, MessageId, Outcome, Part, Pin, PinBinding, PinLife, Plan,
+    Question, Reason, Receipt, Record, Scope, SessionId, Slice, System, Tree, TurnId, TurnState,
 };
 use uuid::Uuid;
 
@@ -38,11 +38,20 @@ pub(crate) struct Running {
     pub(crate) agent: Agent,
     pub(crate) turn: TurnId,
     pub(crate) sent: Sent,
-    /// The session's pin, as soon as its id is known.
-    pub(crate) pin: Option<Pin>,
+    /// What the session's pin goes through.
+    life: PinLife,
+    /// The agent showed that the session is stored.
+    stored: bool,
     /// The slice with this turn at its end.
     mark: Mark,
     last: MessageId,
+}
+
+impl Running {
+    /// The session's pin, as soon as its id is known.
+    pub(crate) fn pin(&self) -> Option<&Pin> {
+        self.life.intended()
+    }
 }
 
 /// What a plan came to: both halves.
@@ -248,8 +257,9 @@ impl World {
         let slice = self.slice(agent);
         let turn = self.ask(prompt);
         let mark = slice.mark().push(turn, 0);
-        let mut running = Running { agent: agent.clone(), turn, sent, pin: None, mark, last: turn };
-        self.intend(&mut running, 1);
+        let life = self.life(agent, &sent, mark);
+        let running = Running { agent: agent.clone(), turn, sent, life, stored: false, mark, last: turn };
+        self.intend(&running, 1);
         running
     }
 
@@ -268,25 +278,41 @@ impl World {
 
     /// The agent refused the session: it is given up, and a second run is announced.
     pub(crate) fn fall_back(&mut self, running: &mut Running, prompt: &str) {
-        let mut pin = running.pin.take().unwrap();
+        let words = "No conversation found";
+        let pin = running.life.refused(words).unwrap();
         let session = pin.session.as_str().to_owned();
-        pin.state = PinState::Retired { why: "the agent refused it".into() };
         self.system(Some(running.turn), &System::Pin(Box::new(pin)));
         // The slice before this turn: what the first run was planned on.
         let parent = self.conversation.tree.turn(running.turn).unwrap().parent;
         let slice = Tree::slice(&self.conversation.tree.path(parent).0, self.scope, &running.agent);
-        let why = Reason::SessionRejected { session, why: "No conversation found".into() };
+        let why = Reason::SessionRejected { session, why: words.into() };
         running.sent = self.carry_out(Plan::fresh(why, &slice), &slice, prompt);
+        running.life = self.life(&running.agent, &running.sent, running.mark);
+        running.stored = false;
         self.intend(running, 2);
     }
 
-    fn intend(&mut self, running: &mut Running, run: u32) {
-        running.pin = match running.sent.composed.pin() {
-            Some(pin) => Some(Pin { exposed: running.mark, ..pin.clone() }),
-            // Claude lets us choose the id beforehand; the others tell theirs when they start.
-            None if running.agent == Agent::Claude => Some(self.new_pin(&running.agent, running.mark)),
-            None => None,
+    /// What the pin of a launch begins with.
+    fn life(&mut self, agent: &Agent, sent: &Sent, mark: Mark) -> PinLife {
+        let runtime = self.runtime(agent);
+        let binding = PinBinding {
+            scope: self.scope,
+            dir: self.dir.clone(),
+            store: runtime.store,
+            product: runtime.product,
+            home: self.home.clone(),
         };
+        match sent.composed.pin() {
+            Some(pin) => PinLife::resumes(binding, pin, None, mark, false),
+            // Claude lets us choose the id beforehand; the others tell theirs when they start.
+            None => {
+                let chosen = (*agent == Agent::Claude).then(|| self.new_session(agent));
+                PinLife::begins(binding, chosen, mark, false)
+            }
+        }
+    }
+
+    fn intend(&mut self, running: &Running, run: u32) {
         let intent = Intent {
             agent: running.agent.clone(),
             run,
@@ -294,38 +320,24 @@ impl World {
             model: None,
             session_dir: None,
             bytes: running.sent.composed.prompt().len(),
-            pin: running.pin.clone(),
+            pin: running.life.intended().cloned(),
         };
         self.system(Some(running.turn), &System::Intent(Box::new(intent)));
     }
 
-    fn new_pin(&mut self, agent: &Agent, exposed: Mark) -> Pin {
+    fn new_session(&mut self, agent: &Agent) -> SessionId {
         self.sessions += 1;
-        let runtime = self.runtime(agent);
-        Pin {
-            session: SessionId::new(agent.clone(), &format!("{agent}-{}", self.sessions)).unwrap(),
-            scope: self.scope,
-            dir: self.dir.clone(),
-            store: runtime.store,
-            product: runtime.product,
-            home: self.home.clone(),
-            state: PinState::Tentative,
-            seen: Mark::EMPTY,
-            exposed,
-            witness: None,
-            at_least: None,
-            lossy: false,
-            total: None,
-            failing: None,
-        }
+        SessionId::new(agent.clone(), &format!("{agent}-{}", self.sessions)).unwrap()
     }
 
     /// The agent named its session; nothing is stored yet.
     pub(crate) fn session_seen(&mut self, running: &mut Running) {
-        if running.pin.is_none() {
-            running.pin = Some(self.new_pin(&running.agent, running.mark));
-        }
-        self.put_pin(running);
+        let session = match running.pin() {
+            Some(pin) => pin.session.clone(),
+            None => self.new_session(&running.agent),
+        };
+        let written = running.life.named(&session).cloned();
+        self.put_pin(running.turn, written);
     }
 
     /// The agent said something: its session is stored.
@@ -334,39 +346,35 @@ impl World {
     }
 
     pub(crate) fn answer_parts(&mut self, running: &mut Running, kind: Kind, parts: Vec<Part>) -> MessageId {
-        if running.pin.is_none() {
+        if running.pin().is_none() {
             self.session_seen(running);
         }
-        if let Some(pin) = &mut running.pin
-            && pin.state == PinState::Tentative
-        {
-            pin.state = PinState::Live;
-            self.put_pin(running);
-        }
+        running.stored = true;
+        let written = running.life.stored().cloned();
+        self.put_pin(running.turn, written);
         let id = self.id();
         running.last = self.say(kind, id, Some(running.last), parts);
         id
     }
 
-    fn put_pin(&mut self, running: &Running) {
-        let pin = running.pin.clone().unwrap();
-        self.system(Some(running.turn), &System::Pin(Box::new(pin)));
+    fn put_pin(&mut self, turn: TurnId, pin: Option<Pin>) {
+        if let Some(pin) = pin {
+            self.system(Some(turn), &System::Pin(Box::new(pin)));
+        }
     }
 
     /// The turn ended in a way rejoin lived to see.
-    pub(crate) fn end(&mut self, mut running: Running, outcome: Outcome) -> TurnId {
-        if let Some(pin) = &mut running.pin {
-            match &outcome {
-                Outcome::Completed => {
-                    pin.state = PinState::Live;
-                    pin.seen = running.mark;
-                    pin.note_failure(None);
-                }
-                Outcome::Failed { class, .. } => pin.note_failure(Some(*class)),
-                Outcome::Timeout { .. } | Outcome::Cancelled => {}
-            }
-            self.put_pin(&running);
-        }
+    pub(crate) fn end(&mut self, running: Running, outcome: Outcome) -> TurnId {
+        let session = running.pin().map(|pin| pin.session.clone());
+        let settled = running.life.clone().settled(LaunchEnd {
+            session: session.as_ref(),
+            stored: running.stored || outcome == Outcome::Completed,
+            outcome: &outcome,
+            total_told: None,
+            total_stored: None,
+            witness: None,
+        });
+        self.put_pin(running.turn, settled.map(|(pin, _)| pin));
         let receipt = Receipt {
             conversation: None,
             turn: running.turn,
@@ -374,7 +382,7 @@ impl World {
             plan: running.sent.composed.decision().clone(),
             runs: 1,
             asked: running.sent.composed.session().map(ToString::to_string),
-            session: running.pin.as_ref().map(|pin| pin.session.to_string()),
+            session: session.map(|session| session.to_string()),
             model: None,
             outcome,
             bytes: running.sent.composed.prompt().len(),
