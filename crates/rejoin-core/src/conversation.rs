@@ -176,9 +176,11 @@ impl Conversation {
             | System::Gap { .. }
             | System::Diagnostic { .. }
             | System::Warning { .. }
+            | System::Session(_)
             | System::Question(_)
             | System::QuestionAnswered(_)
-            | System::QuestionWithdrawn { .. } => {}
+            | System::QuestionWithdrawn { .. }
+            | System::Asked(_) => {}
         }
     }
 

@@ -7,6 +7,7 @@
 pub const SOURCES: &str = env!("REJOIN_CORE_SOURCES");
 
 mod agent;
+mod answer_text;
 mod attachment;
 pub mod compose;
 mod conversation;
@@ -27,6 +28,7 @@ mod quote;
 mod reason;
 mod receipt;
 mod record;
+mod retell;
 mod shorten;
 mod slice;
 mod system;
@@ -37,6 +39,7 @@ mod usage;
 mod visible;
 
 pub use agent::Agent;
+pub use answer_text::AnswerText;
 pub use attachment::Attachment;
 pub use conversation::Conversation;
 pub use divergence::{Divergence, divergence};
@@ -57,8 +60,9 @@ pub use question::{
 pub use reason::Reason;
 pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};
+pub use retell::{Retold, Reteller};
 pub use slice::{Scope, Slice};
-pub use system::{ConversationInfo, Intent, System};
+pub use system::{AgentSession, Asked, ConversationInfo, Intent, System};
 pub use tool_call::{CallNote, CallStatus, ToolCall, call_description, call_words, tool_calls};
 pub use tree::{Calls, Edit, Gap, Tree, Turn, TurnState};
 pub use usage::Usage;

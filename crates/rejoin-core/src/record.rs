@@ -38,9 +38,15 @@ pub struct Record {
     /// These parts replace the message's text from this byte on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<usize>,
+    /// Bytes of the message's text before these parts; none for the first ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
     /// Tokens of the turn so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Usage>,
+    /// What the turn cost so far, in US dollars, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// The model that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

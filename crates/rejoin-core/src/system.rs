@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use crate::{
     Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, Question, QuestionAnswer, Receipt,
-    Scope, TurnId,
+    Record, Scope, TurnId,
 };
 
 /// What rejoin itself writes into a journal, besides what was said.
@@ -40,6 +40,8 @@ pub enum System {
     },
     /// An agent is about to be launched.
     Intent(Box<Intent>),
+    /// The agent named its session.
+    Session(AgentSession),
     /// A session's pin, whole, in its newest state.
     Pin(Box<Pin>),
     /// A turn ended.
@@ -102,11 +104,49 @@ pub enum System {
     Question(Box<Question>),
     /// A question was answered; the first answer stands.
     QuestionAnswered(QuestionAnswer),
+    /// Somebody else than the one who runs a turn asks for something.
+    Asked(Asked),
     /// The agent took a question back.
     QuestionWithdrawn {
         /// The agent's id of the question.
         question: String,
     },
+}
+
+/// What somebody asks of the process that runs a turn. It follows its journal and does it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Asked {
+    /// To stop the turn.
+    Cancel {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// To give this answer to the agent.
+    Answer {
+        /// Which turn.
+        turn: TurnId,
+        /// The answer.
+        answer: QuestionAnswer,
+    },
+    /// Something a newer version knows.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A session as its agent told of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AgentSession {
+    /// Whose.
+    pub agent: Agent,
+    /// The agent's own id.
+    pub session: String,
+    /// The model it says it uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The agent's version, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
 }
 
 /// What a conversation is.
@@ -130,6 +170,9 @@ pub struct Intent {
     pub agent: Agent,
     /// Which launch for this turn, from 1.
     pub run: u32,
+    /// Which turn of its path it is, from 1; 0 in journals of older versions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: usize,
     /// Resume or fresh, and why.
     pub plan: Decision,
     /// The model the user named, passed again on later turns of this agent.
@@ -144,6 +187,11 @@ pub struct Intent {
     /// The session's pin with `exposed` already moved, where its id is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<Pin>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl System {
@@ -162,7 +210,7 @@ impl System {
 
     /// Whether records of this subtype are no use of a conversation: they say what it is, or label it.
     pub fn is_label(subtype: &str) -> bool {
-        matches!(subtype, "conversation" | "title" | "tags" | "moved")
+        matches!(subtype, "conversation" | "title" | "tags" | "moved" | "asked")
     }
 
     /// Subtype and body as they stand in a record.
@@ -172,6 +220,13 @@ impl System {
         };
         let subtype = object.remove("subtype").and_then(|name| name.as_str().map(str::to_owned));
         (subtype, object.remove("systemPayload"))
+    }
+
+    /// What a record says; `None` if it is none of rejoin's own, or of a kind this version does not know.
+    pub fn of(record: &Record) -> Option<System> {
+        let body = record.system_payload.clone().unwrap_or_default();
+        let whole = serde_json::json!({ "subtype": record.subtype.as_ref()?, "systemPayload": body });
+        serde_json::from_value(whole).ok()
     }
 
     /// Reads a body; `None` for what this version does not know.

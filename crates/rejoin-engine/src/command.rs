@@ -10,9 +10,9 @@ use rejoin_journal::Lease;
 use rustix::event::PollFlags;
 use uuid::Uuid;
 
-use crate::cancel::CancelWatch;
-use crate::drain::Drain;
-use crate::poll::{Source, read_some, wait_for};
+use crate::during::cancel::CancelWatch;
+use crate::during::drain::Drain;
+use crate::during::poll::{Source, read_some, wait_for};
 use crate::supervisor::{Command, Helper, LaunchSpec, Left, Report, Supervised};
 use crate::{Engine, Limits, TurnError};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rejoin_agents::Definition;
 use rejoin_journal::{Home, Locks, Store};
 
-use crate::probe::{find_command, probe};
+use crate::before::probe::{find_command, probe};
 use crate::{AgentSetup, Helper, Installation, TurnError};
 
 /// Everything turns have in common: where data is kept and who supervises.

@@ -9,8 +9,9 @@ use rejoin_core::{Conversation, ConversationId, Envelope, Kind, MessageId, Syste
 use rejoin_journal::private;
 use serde_json::Value;
 
-use crate::scribe::Letterhead;
-use crate::{Engine, TurnError, git};
+use crate::during::record_writer::RecordHeader;
+use crate::before::git;
+use crate::{Engine, TurnError};
 
 impl Engine {
     /// Copies the path up to a turn into a new conversation of that id: the same turns with the same ids, and where they come
@@ -24,7 +25,7 @@ impl Engine {
         let Some(turn) = conversation.tree.turn(turn).map(|turn| turn.id) else {
             return Err(TurnError::NotFound(format!("conversation {} has no turn {turn}", from.short())));
         };
-        let head = Letterhead {
+        let head = RecordHeader {
             conversation: id,
             cwd: info.dir.clone(),
             git_branch: git::branch(Path::new(&info.project)),

@@ -11,20 +11,20 @@ use rejoin_core::{
 };
 use rejoin_journal::{LONGEST_LINE, Lease, private};
 
-use crate::answers::AnswerBox;
-use crate::attach::write_copies;
-use crate::cancel::CancelWatch;
-use crate::desk::{Desk, Trouble};
-use crate::harvest::{Verdict, Yield};
-use crate::lease::Leases;
-use crate::probe::Ask;
-use crate::pump::{Surroundings, pump};
-use crate::ready::{DryRun, LOSSY, Ready, WITHHELD, about, withheld};
-use crate::scene::{Scene, environment};
-use crate::scratch::{self, Scratch};
-use crate::scribe::{Letterhead, Scribe};
-use crate::set_up::SetUp;
-use crate::settle;
+use crate::during::answers::AnswerBox;
+use crate::before::attach::write_copies;
+use crate::during::cancel::CancelWatch;
+use crate::during::outbox::{Outbox, Trouble};
+use crate::during::launch_result::{Verdict, LaunchResult};
+use crate::before::lease::Leases;
+use crate::before::probe::Ask;
+use crate::during::pump::{Surroundings, pump};
+use crate::before::prepare::{DryRun, LOSSY, Prepared, WITHHELD, about, withheld};
+use crate::before::context::{TurnContext, environment};
+use crate::before::scratch::{self, Scratch};
+use crate::during::record_writer::{RecordHeader, RecordWriter};
+use crate::before::first_start::SetUp;
+use crate::after::settle;
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::watch::{OnPanic, Watcher, show};
 use crate::{Engine, Order, Target, TurnError, TurnOutcome};
@@ -33,10 +33,10 @@ impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
     pub fn dry_run(&self, order: &Order) -> Result<DryRun, TurnError> {
         check_prompt(order)?;
-        let scene = Scene::read(self, order)?;
-        let plan = scene.plan(self, order);
-        let ready = Ready::make(self, order, &scene, plan, false)?;
-        Ok(ready.describe(self, order, &scene))
+        let context = TurnContext::read(self, order)?;
+        let plan = context.plan(self, order);
+        let ready = Prepared::make(self, order, &context, plan, false)?;
+        Ok(ready.describe(self, order, &context))
     }
 
     /// Carries out one turn.
@@ -49,25 +49,25 @@ impl Engine {
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
         let mut leases = Leases::new(self, order, &watcher.cancel);
         leases.conversation(lease)?;
-        let mut scene = Scene::read(self, order)?;
-        let plan = scene.plan(self, order);
+        let mut context = TurnContext::read(self, order)?;
+        let plan = context.plan(self, order);
         let used_elsewhere = match &plan {
-            Plan::Resume { pin, .. } if Scene::was_used_elsewhere(order, pin) => Some((**pin).clone()),
+            Plan::Resume { pin, .. } if TurnContext::was_used_elsewhere(order, pin) => Some((**pin).clone()),
             _ => None,
         };
-        let ready = Ready::make(self, order, &scene, plan.clone(), can_ask)?;
+        let ready = Prepared::make(self, order, &context, plan.clone(), can_ask)?;
         leases.session(ready.composed.session())?;
-        leases.new_conversation(&scene)?;
+        leases.new_conversation(&context)?;
         let (leases, notices) = leases.taken();
-        scene.warnings.extend(notices);
+        context.warnings.extend(notices);
 
         // From here on the turn exists.
         let mut turn = Turn {
             engine: self,
             order,
-            scene: &scene,
+            context: &context,
             plan,
-            head: scene.letterhead(),
+            head: context.record_header(),
             id: order.id,
             leases,
             started: Instant::now(),
@@ -77,19 +77,19 @@ impl Engine {
         };
         let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
         let no_thread = || TurnError::system("cannot start a thread, so nothing was written or run");
-        let (mut desk, events) = Desk::new(!turn.ephemeral()).map_err(no_thread())?;
+        let (mut outbox, events) = Outbox::new(!turn.ephemeral()).map_err(no_thread())?;
         let Watcher { on_event, on_question, cancel } = watcher;
         let mut diagnostics = Vec::new();
         let result = std::thread::scope(|threads| {
             let carry_out = || {
                 let _guard = OnPanic { events: &events, cancel: &cancel };
-                if let Some(scribe) = turn.write_down(&ready, used_elsewhere.as_ref())? {
-                    desk.keep(scribe);
+                if let Some(writer) = turn.write_down(&ready, used_elsewhere.as_ref())? {
+                    outbox.keep(writer);
                 }
                 drop(beginning);
-                turn.warn_beforehand(&mut desk, &ready, used_elsewhere.as_ref());
-                let result = turn.carry_out(ready, &mut desk, &cancel, &answers);
-                desk.close();
+                turn.warn_beforehand(&mut outbox, &ready, used_elsewhere.as_ref());
+                let result = turn.carry_out(ready, &mut outbox, &cancel, &answers);
+                outbox.close();
                 result
             };
             let working = std::thread::Builder::new().spawn_scoped(threads, carry_out).map_err(no_thread())?;
@@ -114,10 +114,10 @@ impl Engine {
 struct Turn<'a> {
     engine: &'a Engine,
     order: &'a Order,
-    scene: &'a Scene,
+    context: &'a TurnContext,
     /// What the present run carries out.
     plan: Plan,
-    head: Letterhead,
+    head: RecordHeader,
     id: TurnId,
     leases: Vec<Lease>,
     started: Instant,
@@ -134,17 +134,17 @@ impl Turn<'_> {
     /// Writes what the user said and what is meant to be done, and waits for the disk.
     fn write_down(
         &mut self,
-        ready: &Ready,
+        ready: &Prepared,
         used_elsewhere: Option<&Pin>,
-    ) -> Result<Option<Scribe>, TurnError> {
+    ) -> Result<Option<RecordWriter>, TurnError> {
         self.runs = 1;
         if self.ephemeral() {
             return Ok(None);
         }
-        let (order, scene) = (self.order, self.scene);
+        let (order, context) = (self.order, self.context);
         let mut records = Vec::new();
-        if scene.is_new {
-            records.push(self.head.system(None, &System::Conversation(scene.info.clone())));
+        if context.is_new {
+            records.push(self.head.system(None, &System::Conversation(context.info.clone())));
             if let Target::New { name: Some(name), .. } = &order.target {
                 records.push(self.head.system(None, &System::Title { name: name.clone() }));
             }
@@ -153,12 +153,12 @@ impl Turn<'_> {
         if let Some(ceiling) = order.permissions {
             records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));
         }
-        let mut user = self.head.record(Kind::User, self.id, scene.hang_on);
+        let mut user = self.head.record(Kind::User, self.id, context.hang_on);
         let files = about(order).into_iter().map(|attachment| Part::Attachment { attachment });
         let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
         user.message = Some(Content::user(parts));
         records.push(user);
-        for mut pin in scene.pins_to_retire(order) {
+        for mut pin in context.pins_to_retire(order) {
             pin.state = PinState::Retired { why: "a fresh session was asked for".into() };
             records.push(self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
         }
@@ -171,29 +171,29 @@ impl Turn<'_> {
             records.push(self.head.system(Some(self.id), &gap));
         }
         records.push(self.intent(ready));
-        if !scene.origin.noted {
-            self.engine.origins().note(scene.id, &scene.origin.origin)?;
+        if !context.origin.noted {
+            self.engine.origins().note(context.id, &context.origin.origin)?;
         }
         let store = &self.engine.store;
-        let (journal, records) = if scene.is_new {
-            (store.create(scene.id, &scene.info, &records)?, Vec::new())
+        let (journal, records) = if context.is_new {
+            (store.create(context.id, &context.info, &records)?, Vec::new())
         } else {
-            (store.appender(scene.id)?, records)
+            (store.appender(context.id)?, records)
         };
-        let mut scribe = Scribe::new(journal, self.head.clone(), self.id, order.agent.agent());
+        let mut writer = RecordWriter::new(journal, self.head.clone(), self.id, order.agent.agent());
         if !records.is_empty() {
-            scribe.put_synced(&records)?;
+            writer.put_synced(&records)?;
         }
-        Ok(Some(scribe))
+        Ok(Some(writer))
     }
 
-    fn intent(&self, ready: &Ready) -> rejoin_core::Record {
+    fn intent(&self, ready: &Prepared) -> rejoin_core::Record {
         let intent = Intent {
             agent: self.order.agent.agent(),
             run: self.runs,
             plan: ready.composed.decision().clone(),
             model: self.order.model.clone(),
-            session_dir: self.scene.session_dir.clone(),
+            session_dir: self.context.session_dir.clone(),
             bytes: ready.composed.bytes(),
             pin: self.planned_pin(ready),
         };
@@ -201,16 +201,16 @@ impl Turn<'_> {
     }
 
     /// The pin of a run whose session is known beforehand, with `exposed` already moved.
-    fn planned_pin(&self, ready: &Ready) -> Option<Pin> {
+    fn planned_pin(&self, ready: &Prepared) -> Option<Pin> {
         let pin = match (ready.composed.pin(), &ready.new_session) {
             (Some(pin), _) => {
                 let total = Some(ready.total_before).filter(|total| !total.is_zero());
                 Pin { total: total.or(pin.total), ..pin.clone() }
             }
-            (None, Some(session)) => self.scene.new_pin(self.engine, session.clone()),
+            (None, Some(session)) => self.context.new_pin(self.engine, session.clone()),
             (None, None) => return None,
         };
-        Some(settle::exposed(pin, self.scene, self.id, ready.composed.lossy()))
+        Some(settle::exposed(pin, self.context, self.id, ready.composed.lossy()))
     }
 
     /// The pin of the session a run named. One that goes on with a resumed session under another id holds
@@ -222,41 +222,41 @@ impl Turn<'_> {
                 Pin { session: session.clone(), at_least: None, ..pin.clone() }
             }
             _ => {
-                let pin = self.scene.new_pin(self.engine, session.clone());
-                settle::exposed(pin, self.scene, self.id, lossy)
+                let pin = self.context.new_pin(self.engine, session.clone());
+                settle::exposed(pin, self.context, self.id, lossy)
             }
         }
     }
 
-    fn warn_beforehand(&mut self, desk: &mut Desk, ready: &Ready, used_elsewhere: Option<&Pin>) {
-        desk.emit(Event::Init {
+    fn warn_beforehand(&mut self, outbox: &mut Outbox, ready: &Prepared, used_elsewhere: Option<&Pin>) {
+        outbox.emit(Event::Init {
             schema: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").into(),
-            conversation: (!self.ephemeral()).then_some(self.scene.id),
+            conversation: (!self.ephemeral()).then_some(self.context.id),
             turn: self.id,
-            number: self.scene.path.len() + 1,
+            number: self.context.path.len() + 1,
             agent: self.order.agent.agent(),
             plan: ready.composed.decision().clone(),
             cwd: self.head.cwd.clone(),
             bytes: ready.composed.bytes(),
             attachments: about(self.order),
         });
-        for (code, text) in ready.warnings(self.engine, self.order, self.scene, used_elsewhere.is_some()) {
-            self.warn(code, text, desk);
+        for (code, text) in ready.warnings(self.engine, self.order, self.context, used_elsewhere.is_some()) {
+            self.warn(code, text, outbox);
         }
     }
 
-    fn warn(&mut self, code: String, text: String, desk: &mut Desk) {
+    fn warn(&mut self, code: String, text: String, outbox: &mut Outbox) {
         self.warnings.push(text.clone());
-        desk.emit(Event::Warning { code, text });
+        outbox.emit(Event::Warning { code, text });
     }
 
     /// Runs the agent and settles the turn. There is a second run after a refusal to resume; a
     /// third would not end better.
     fn carry_out(
         &mut self,
-        first: Ready,
-        desk: &mut Desk,
+        first: Prepared,
+        outbox: &mut Outbox,
         cancel: &CancelWatch,
         answers: &AnswerBox,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
@@ -267,9 +267,9 @@ impl Turn<'_> {
             let planned = self.planned_pin(&ready);
             let composed = ready.composed.clone();
             let (plan, lossy) = (composed.decision().clone(), composed.lossy());
-            let (verdict, got) = match self.run_once(ready, planned.as_ref(), desk, cancel, answers) {
+            let (verdict, got) = match self.run_once(ready, planned.as_ref(), outbox, cancel, answers) {
                 Ok(ran) => ran,
-                Err(error) => break (failed(&error), (Yield::default(), planned), plan, lossy),
+                Err(error) => break (failed(&error), (LaunchResult::default(), planned), plan, lossy),
             };
             let next = match verdict {
                 Verdict::Ended(outcome) => {
@@ -278,62 +278,62 @@ impl Turn<'_> {
                 }
                 Verdict::Rejected(words) => {
                     bytes += composed.bytes();
-                    Self::give_up(composed.pin(), &words, desk);
+                    Self::give_up(composed.pin(), &words, outbox);
                     if got.cancelled {
-                        break (Outcome::Cancelled, (Yield { session: None, ..got }, None), plan, lossy);
+                        break (Outcome::Cancelled, (LaunchResult { session: None, ..got }, None), plan, lossy);
                     }
                     if got.active || composed.session().is_none() || rejected {
                         let words = format!("it could not resume its session: {words}");
                         let outcome = Outcome::failed(FailureClass::Other, words);
-                        break (outcome, (Yield { session: None, ..got }, None), plan, lossy);
+                        break (outcome, (LaunchResult { session: None, ..got }, None), plan, lossy);
                     }
                     rejected = true;
-                    self.run_fresh(composed.pin(), &words, desk)
+                    self.run_fresh(composed.pin(), &words, outbox)
                 }
             };
             match next {
                 Ok(next) => ready = next,
                 Err(error @ TurnError::Unrecorded { .. }) => return Err(error),
                 Err(error) => {
-                    break (failed(&error), (Yield { session: None, ..got }, None), plan, lossy);
+                    break (failed(&error), (LaunchResult { session: None, ..got }, None), plan, lossy);
                 }
             }
         };
-        if let Some(trouble) = desk.trouble() {
+        if let Some(trouble) = outbox.trouble() {
             return Err(self.unrecorded(trouble));
         }
         let (got, planned) = got;
-        let mut receipt = settle::receipt(self.order, self.scene, self.id, plan, outcome);
+        let mut receipt = settle::receipt(self.order, self.context, self.id, plan, outcome);
         receipt.runs = self.runs;
         receipt.asked = asked.map(|session| session.as_str().to_owned());
         receipt.bytes = bytes;
         receipt.lossy = lossy;
-        self.settle(receipt, got, planned.as_ref(), desk)
+        self.settle(receipt, got, planned.as_ref(), outbox)
     }
 
     /// Launches the agent once and sees it through.
     fn run_once(
         &self,
-        ready: Ready,
+        ready: Prepared,
         planned: Option<&Pin>,
-        desk: &mut Desk,
+        outbox: &mut Outbox,
         cancel: &CancelWatch,
         answers: &AnswerBox,
-    ) -> Result<(Verdict, Yield), TurnError> {
-        let (order, scene) = (self.order, self.scene);
+    ) -> Result<(Verdict, LaunchResult), TurnError> {
+        let (order, context) = (self.order, self.context);
         let asked = ready.composed.session().cloned();
-        let argv = ready.argv(scene);
-        let mut env: Vec<(String, std::ffi::OsString)> = environment(&scene.env, &ready.launch.env)
+        let argv = ready.argv(context);
+        let mut env: Vec<(String, std::ffi::OsString)> = environment(&context.env, &ready.launch.env)
             .into_iter()
             .map(|(name, value)| (name, value.into()))
             .collect();
-        env.push(("PWD".into(), scene.dir.clone().into_os_string()));
+        env.push(("PWD".into(), context.dir.clone().into_os_string()));
         let lookup_env = env.clone();
         let launch = LaunchSpec {
             argv,
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
-            dir: &scene.dir,
+            dir: &context.dir,
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
             mark: self.id.to_string(),
         };
@@ -345,18 +345,18 @@ impl Turn<'_> {
             write_copies(dir, &order.attachments)?;
         }
         let tidy = |session: Option<&SessionId>| {
-            if let (Some(session), Some(store)) = (session, &scene.store) {
-                order.agent.tidy(store, &scene.dir, session);
+            if let (Some(session), Some(store)) = (session, &context.store) {
+                order.agent.tidy(store, &context.dir, session);
             }
         };
         tidy(asked.as_ref());
         let lookup = ready.launch.lookup;
         let mut tell = |text| {
-            desk.emit(Event::Warning { code: "waiting".into(), text });
-            desk.flush();
+            outbox.emit(Event::Warning { code: "waiting".into(), text });
+            outbox.flush();
         };
-        let Some(set_up) = SetUp::wait(self.engine, order, scene, cancel, &mut tell)? else {
-            return Ok((Verdict::Ended(Outcome::Cancelled), Yield::default()));
+        let Some(set_up) = SetUp::wait(self.engine, order, context, cancel, &mut tell)? else {
+            return Ok((Verdict::Ended(Outcome::Cancelled), LaunchResult::default()));
         };
         let child = Supervised::start(&self.engine.helper, launch)
             .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
@@ -370,7 +370,7 @@ impl Turn<'_> {
             asked: asked.as_ref(),
             to_session: &|text| order.agent.session_id(text).ok(),
             continues: &|asked, named| {
-                scene.store.as_deref().is_some_and(|store| order.agent.continues(store, asked, named))
+                context.store.as_deref().is_some_and(|store| order.agent.continues(store, asked, named))
             },
             on_session: &|session, stored| {
                 set_up.is_done();
@@ -387,7 +387,7 @@ impl Turn<'_> {
             },
             started: self.started,
         };
-        let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
+        let (verdict, mut got) = pump(child, ready.launch.driver, &around, outbox)
             .map_err(TurnError::system("cannot watch the agent"))?;
         tidy(got.session.as_ref());
         if let (None, Some(lookup), Verdict::Ended(_)) = (&got.session, lookup, &verdict) {
@@ -395,8 +395,8 @@ impl Turn<'_> {
             got.session = match lookup {
                 Lookup::Look(look) => look(),
                 Lookup::Ask { args, find } => {
-                    let (path, helper) = (&scene.installation.path, &self.engine.helper);
-                    let ask = Ask { path, dir: Some(&scene.dir), env: &lookup_env, helper };
+                    let (path, helper) = (&context.installation.path, &self.engine.helper);
+                    let ask = Ask { path, dir: Some(&context.dir), env: &lookup_env, helper };
                     find(&ask.ask(&args, order.agent.foreign_env()).0.stdout)
                 }
             };
@@ -406,54 +406,54 @@ impl Turn<'_> {
     }
 
     /// A dead id is never kept.
-    fn give_up(pin: Option<&Pin>, words: &str, desk: &mut Desk) {
+    fn give_up(pin: Option<&Pin>, words: &str, outbox: &mut Outbox) {
         let Some(pin) = pin else { return };
         let state = PinState::Retired { why: format!("the agent refused to resume it: {words}") };
-        desk.write(System::Pin(Box::new(Pin { state, ..pin.clone() })));
+        outbox.write(System::Pin(Box::new(Pin { state, ..pin.clone() })));
     }
 
     /// After a rejected resume: the whole slice again, in a fresh session.
-    fn run_fresh(&mut self, pin: Option<&Pin>, words: &str, desk: &mut Desk) -> Result<Ready, TurnError> {
+    fn run_fresh(&mut self, pin: Option<&Pin>, words: &str, outbox: &mut Outbox) -> Result<Prepared, TurnError> {
         let session = pin.map(|pin| pin.session.as_str().to_owned()).unwrap_or_default();
         let why = Reason::SessionRejected { session: session.clone(), why: words.to_owned() };
-        self.plan = Plan::fresh(why, &self.scene.slice);
+        self.plan = Plan::fresh(why, &self.context.slice);
         let ready = self.make_ready()?;
         let agent = self.order.agent.agent();
-        desk.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
+        outbox.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
         if ready.composed.lossy() {
-            self.warn("lossy".into(), LOSSY.into(), desk);
+            self.warn("lossy".into(), LOSSY.into(), outbox);
         }
         if let Some(text) = withheld(&ready.composed) {
-            self.warn(WITHHELD.into(), text, desk);
+            self.warn(WITHHELD.into(), text, outbox);
         }
-        self.next_run(ready, desk)
+        self.next_run(ready, outbox)
     }
 
-    fn make_ready(&self) -> Result<Ready, TurnError> {
-        Ready::make(self.engine, self.order, self.scene, self.plan.clone(), self.can_ask)
+    fn make_ready(&self) -> Result<Prepared, TurnError> {
+        Prepared::make(self.engine, self.order, self.context, self.plan.clone(), self.can_ask)
     }
 
-    fn next_run(&mut self, ready: Ready, desk: &mut Desk) -> Result<Ready, TurnError> {
+    fn next_run(&mut self, ready: Prepared, outbox: &mut Outbox) -> Result<Prepared, TurnError> {
         self.runs += 1;
-        desk.next_run();
+        outbox.next_run();
         if !self.ephemeral() {
             let intent = self.intent(&ready);
-            desk.write_synced(vec![intent]).map_err(|trouble| self.unrecorded(trouble))?;
+            outbox.write_synced(vec![intent]).map_err(|trouble| self.unrecorded(trouble))?;
         }
         Ok(ready)
     }
 
     fn unrecorded(&self, cause: Trouble) -> TurnError {
-        TurnError::Unrecorded { conversation: self.scene.id.short(), cause }
+        TurnError::Unrecorded { conversation: self.context.id.short(), cause }
     }
 
     /// Pin and receipt, synced, then the result.
     fn settle(
         &mut self,
         mut receipt: Receipt,
-        mut got: Yield,
+        mut got: LaunchResult,
         planned: Option<&Pin>,
-        desk: &mut Desk,
+        outbox: &mut Outbox,
     ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
         // A failure before the session was named counts for the one that was meant, else it would be
         // resumed, and fail, for ever.
@@ -462,13 +462,13 @@ impl Turn<'_> {
         let asked = planned.is_some();
         let pin = session.filter(|_| !self.ephemeral()).map(|session| {
             let pin = self.pin_of(planned, &session, receipt.lossy);
-            settle::settled(self.order, self.scene, pin, &mut got, &receipt.outcome)
+            settle::settled(self.order, self.context, pin, &mut got, &receipt.outcome)
         });
-        let should_have = !self.ephemeral() && self.scene.runtime.can_resume;
+        let should_have = !self.ephemeral() && self.context.runtime.can_resume;
         if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {
             let then = if asked { "tells it this one again" } else { "replays the history" };
             let text = format!("the agent did not name its session: the next turn {then}");
-            desk.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
+            outbox.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
             got.warn(&text);
         }
         receipt.session = got.session.as_ref().map(|session| session.as_str().to_owned());
@@ -484,10 +484,10 @@ impl Turn<'_> {
             let pin = pin.map(|pin| self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
             let mut records: Vec<_> = pin.into_iter().collect();
             records.push(self.head.system(Some(self.id), &System::Receipt(Box::new(receipt.clone()))));
-            desk.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
+            outbox.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
         }
         let text = got.answer.text;
-        desk.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
+        outbox.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
         Ok((text, got.session, receipt))
     }
 }

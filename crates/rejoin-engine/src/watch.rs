@@ -3,10 +3,10 @@ use std::time::Duration;
 use rejoin_agents::Answer;
 use rejoin_core::Event;
 
-use crate::answers::{AnswerBox, OpenQuestion};
-use crate::cancel::CancelWatch;
-use crate::desk::Batch;
-use crate::queue::{Popped, Queue};
+use crate::during::answers::{AnswerBox, OpenQuestion};
+use crate::during::cancel::CancelWatch;
+use crate::during::outbox::Batch;
+use crate::during::queue::{Popped, Queue};
 
 /// Whoever watches a turn.
 pub struct Watcher<'a> {

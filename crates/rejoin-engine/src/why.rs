@@ -7,8 +7,9 @@ use rejoin_core::plan::{Guard, Situation, Stored, considered, plan};
 use rejoin_core::{Agent, ConversationId, Decision, Divergence, Pin, Turn, Witness, divergence};
 use serde::Serialize;
 
-use crate::scene::Scene;
-use crate::{Engine, Order, TurnError, preflight};
+use crate::before::context::TurnContext;
+use crate::before::stored_session;
+use crate::{Engine, Order, TurnError};
 
 /// What the next turn would do, and what speaks for and against it.
 #[derive(Clone, Debug, Serialize)]
@@ -58,32 +59,32 @@ pub struct Check {
 impl Engine {
     /// Would this turn resume, and why, or why not? Nothing is run or written.
     pub fn why(&self, order: &Order) -> Result<Why, TurnError> {
-        let scene = Scene::read(self, order)?;
-        let stored = |pin: &Pin| preflight::stored(order.agent, pin);
-        Ok(scene.judge(self, order, |situation| {
+        let context = TurnContext::read(self, order)?;
+        let stored = |pin: &Pin| stored_session::stored(order.agent, pin);
+        Ok(context.judge(self, order, |situation| {
             let pin = considered(situation, stored);
             let check = |guard: &Guard| {
                 pin.map(|pin| Check {
                     ok: guard.objection(pin, situation, stored).is_none(),
-                    ..scene.compare(order, *guard, pin, situation)
+                    ..context.compare(order, *guard, pin, situation)
                 })
             };
             Why {
                 agent: order.agent.agent(),
-                conversation: scene.id,
+                conversation: context.id,
                 plan: plan(situation, stored).decision(),
-                program: scene.installation.path.to_string_lossy().into_owned(),
-                version: scene.installation.capabilities.version.clone(),
-                can_resume: scene.runtime.can_resume,
+                program: context.installation.path.to_string_lossy().into_owned(),
+                version: context.installation.capabilities.version.clone(),
+                can_resume: context.runtime.can_resume,
                 session: pin.map(|pin| pin.session.as_str().to_owned()),
                 checks: Guard::ALL.iter().filter_map(check).collect(),
-                warnings: scene.warnings.iter().map(|(_, text)| text.clone()).collect(),
+                warnings: context.warnings.iter().map(|(_, text)| text.clone()).collect(),
             }
         }))
     }
 }
 
-impl Scene {
+impl TurnContext {
     /// The two values a guard compares.
     fn compare(&self, order: &Order, guard: Guard, pin: &Pin, situation: &Situation<'_>) -> Check {
         let mut check = Check {
@@ -116,7 +117,7 @@ impl Scene {
                 let now = match found {
                     Found::At(path) => {
                         check.stored = order.agent.witness(&path, &pin.session);
-                        match (&check.stored, preflight::stored(order.agent, pin)) {
+                        match (&check.stored, stored_session::stored(order.agent, pin)) {
                             (None, _) => "gone".into(),
                             (Some(stored), Stored::Damaged(why)) => format!("{} ({why})", stored.path),
                             (Some(stored), _) => stored.path.clone(),

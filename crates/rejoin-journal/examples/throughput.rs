@@ -148,6 +148,8 @@ fn record(id: ConversationId, parent_uuid: Option<MessageId>, kind: Kind) -> Rec
         subtype: None,
         message: None,
         replaces: None,
+        offset: None,
+        cost: None,
         tokens: None,
         model: None,
         tool_calls_metadata: Vec::new(),

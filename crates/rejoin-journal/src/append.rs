@@ -216,6 +216,8 @@ mod tests {
             subtype: None,
             message: None,
             replaces: None,
+            offset: None,
+            cost: None,
             tokens: None,
             model: None,
             tool_calls_metadata: Vec::new(),

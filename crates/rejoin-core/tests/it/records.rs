@@ -2,7 +2,7 @@
 //! damaged files are read.
 
 use rejoin_core::{
-    Agent, AnsweredBy, Attachment, Choice, ChoiceKind, Conversation, ConversationId, ConversationInfo,
+    Agent, AgentSession, Asked, AnsweredBy, Attachment, Choice, ChoiceKind, Conversation, ConversationId, ConversationInfo,
     Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions,
     Pin, PinState, Question, QuestionAnswer, Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope,
     SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
@@ -173,6 +173,7 @@ fn systems() -> Vec<System> {
     let intent = Intent {
         agent: CLAUDE,
         run: 1,
+        number: 3,
         plan: Decision::Resume { session: "s".into(), catch_up: 2 },
         model: Some("a-model".into()),
         session_dir: Some("/sessions".into()),
@@ -193,6 +194,12 @@ fn systems() -> Vec<System> {
         System::Permissions { ceiling: Permissions::Edit },
         System::Intent(Box::new(Intent { pin: None, model: None, session_dir: None, ..intent.clone() })),
         System::Intent(Box::new(intent)),
+        System::Session(AgentSession {
+            agent: CLAUDE,
+            session: "s".into(),
+            model: Some("a-model".into()),
+            agent_version: None,
+        }),
         System::Pin(Box::new(pin())),
         System::Receipt(Box::new(receipt())),
         System::Amendment {
@@ -217,6 +224,16 @@ fn systems() -> Vec<System> {
             text: None,
         }),
         System::QuestionWithdrawn { question: "q1".into() },
+        System::Asked(Asked::Cancel { turn: id(1) }),
+        System::Asked(Asked::Answer {
+            turn: id(1),
+            answer: QuestionAnswer {
+                question: "q1".into(),
+                by: AnsweredBy::User,
+                option: Some("1".into()),
+                text: None,
+            },
+        }),
         System::Forked { conversation: ConversationId::new(Uuid::from_u128(7)), turn: id(1) },
     ]
 }

@@ -316,6 +316,7 @@ impl World {
         let intent = Intent {
             agent: running.agent.clone(),
             run,
+            number: 0,
             plan: running.sent.composed.decision().clone(),
             model: None,
             session_dir: None,
@@ -492,6 +493,8 @@ pub(crate) fn record(kind: Kind, uuid: MessageId, parent_uuid: Option<MessageId>
         subtype: None,
         message: None,
         replaces: None,
+        offset: None,
+        cost: None,
         tokens: None,
         model: None,
         tool_calls_metadata: Vec::new(),

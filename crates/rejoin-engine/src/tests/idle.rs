@@ -8,7 +8,7 @@ use rejoin_core::{Event, Outcome};
 use super::pumped::Pumped;
 use super::scripted::Place;
 use crate::Limits;
-use crate::harvest::Verdict;
+use crate::during::launch_result::Verdict;
 
 fn place(idle: Duration) -> Place {
     let mut place = Place::new();

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::scripted::Place;
 use crate::TurnError;
-use crate::scribe::{Letterhead, Scribe};
+use crate::during::record_writer::{RecordHeader, RecordWriter};
 
 #[test]
 fn a_prompt_that_would_not_fit_is_refused_beforehand() {
@@ -44,20 +44,20 @@ fn a_long_text_is_written_whole_in_several_lines() {
         dir: "/p".into(),
         scope: rejoin_core::Scope::Shared,
     };
-    let head = Letterhead { conversation: place.id, cwd: "/p".into(), git_branch: None };
+    let head = RecordHeader { conversation: place.id, cwd: "/p".into(), git_branch: None };
     let turn = MessageId::new(Uuid::new_v4());
     let mut user = head.record(Kind::User, turn, None);
     user.message = Some(rejoin_core::Content::user(vec![rejoin_core::Part::text("go")]));
     let journal = store.create(place.id, &info, &[user]).unwrap();
-    let mut scribe = Scribe::new(journal, head, turn, rejoin_core::Agent::named("scripted"));
+    let mut writer = RecordWriter::new(journal, head, turn, rejoin_core::Agent::named("scripted"));
     // As long as a line of an agent may be, and as hard to write as can be; streamed, then said again otherwise.
     let message = MessageId::new(Uuid::new_v4());
     let text = "\u{1}é".repeat(2 << 20);
-    scribe.note(&Event::TextDelta { message, offset: 0, text: "streamed otherwise".into() }).unwrap();
+    writer.note(&Event::TextDelta { message, offset: 0, text: "streamed otherwise".into() }).unwrap();
     let whole = Event::Message { message, offset: 0, text: text.clone(), model: None, native: None };
-    scribe.note(&whole).unwrap();
-    scribe.note(&Event::TextDelta { message, offset: text.len(), text: " and more".into() }).unwrap();
-    scribe.flush().unwrap();
+    writer.note(&whole).unwrap();
+    writer.note(&Event::TextDelta { message, offset: text.len(), text: " and more".into() }).unwrap();
+    writer.flush().unwrap();
     let loaded = load(&store, place.id).unwrap();
     let said = messages(&store, place.id, &loaded.conversation.tree.turns()[0], usize::MAX).unwrap();
     assert!(said.messages[1].text() == format!("{text} and more"), "not what was said");

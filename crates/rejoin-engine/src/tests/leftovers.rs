@@ -7,8 +7,8 @@ use rejoin_core::{Event, Outcome};
 use super::pumped::{Pumped, eventually};
 use super::scripted::Place;
 use crate::Limits;
-use crate::drain::QUIET;
-use crate::harvest::Verdict;
+use crate::during::drain::QUIET;
+use crate::during::launch_result::Verdict;
 
 /// Something that would keep a turn for longer than any test waits.
 const CHATTER: &str =

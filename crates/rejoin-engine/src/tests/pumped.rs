@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::scripted::ScriptDriver;
-use crate::answers::AnswerBox;
-use crate::desk::{Batch, Desk, UNSHOWN_BYTES};
-use crate::harvest::Verdict;
-use crate::pump::{Surroundings, pump};
-use crate::queue::{Popped, Queue};
+use crate::during::answers::AnswerBox;
+use crate::during::outbox::{Batch, Outbox, UNSHOWN_BYTES};
+use crate::during::launch_result::Verdict;
+use crate::during::pump::{Surroundings, pump};
+use crate::during::queue::{Popped, Queue};
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::{CancelWatch, Helper, Limits};
 
@@ -30,7 +30,7 @@ impl Pumped {
     /// Runs a script to its end, which `meanwhile` sees from outside.
     pub(super) fn run(&self, script: &str, limits: &Limits, meanwhile: impl FnOnce(&Running<'_>)) -> Verdict {
         let dir = self.0.path();
-        let (mut desk, events) = Desk::new(false).unwrap();
+        let (mut outbox, events) = Outbox::new(false).unwrap();
         let run = move || {
             let launch = LaunchSpec {
                 argv: ["sh", "-c", script].map(Into::into).into(),
@@ -52,7 +52,7 @@ impl Pumped {
                 started: Instant::now(),
             };
             let child = Supervised::start(&Helper::Thread, launch).unwrap();
-            pump(child, Box::new(ScriptDriver::new()), &around, &mut desk).unwrap().0
+            pump(child, Box::new(ScriptDriver::new()), &around, &mut outbox).unwrap().0
         };
         std::thread::scope(|threads| {
             let running = threads.spawn(run);

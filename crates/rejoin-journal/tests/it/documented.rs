@@ -139,7 +139,7 @@ fn question() -> Question {
 }
 
 fn intent(plan: Decision) -> Intent {
-    Intent { agent: Agent::Claude, run: 1, plan, model: None, session_dir: None, bytes: 21, pin: None }
+    Intent { agent: Agent::Claude, run: 1, number: 1, plan, model: None, session_dir: None, bytes: 21, pin: None }
 }
 
 fn attachment() -> Attachment {

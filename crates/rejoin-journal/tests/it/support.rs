@@ -40,6 +40,8 @@ pub(crate) fn record(id: ConversationId, number: u128, parent: Option<u128>, kin
         subtype: None,
         message: None,
         replaces: None,
+        offset: None,
+        cost: None,
         tokens: None,
         model: None,
         tool_calls_metadata: Vec::new(),

@@ -5,9 +5,10 @@ use std::path::Path;
 use rejoin_core::{ConversationId, ConversationInfo, System};
 use rejoin_journal::{JournalError, Lease, Loaded, LockError, load};
 
-use crate::lease::{conversation_lock, end_left, owner};
-use crate::scribe::Letterhead;
-use crate::{Engine, TurnError, git};
+use crate::before::lease::{conversation_lock, end_left, owner};
+use crate::during::record_writer::RecordHeader;
+use crate::before::git;
+use crate::{Engine, TurnError};
 
 /// A conversation that is not in use and stays so until this is dropped.
 pub struct Hold {
@@ -68,7 +69,7 @@ impl Engine {
     /// The line that says so, for a conversation that is not here yet.
     pub fn moved_line(id: ConversationId, info: &ConversationInfo, project: &str, dir: &str) -> String {
         let moved = System::Moved { project: project.to_owned(), dir: dir.to_owned() };
-        let record = letterhead(id, info).system(None, &moved);
+        let record = record_header(id, info).system(None, &moved);
         serde_json::to_string(&record).unwrap_or_default() + "\n"
     }
 
@@ -78,7 +79,7 @@ impl Engine {
         info: &ConversationInfo,
         notes: &[System],
     ) -> Result<(), JournalError> {
-        let head = letterhead(id, info);
+        let head = record_header(id, info);
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
         let mut journal = self.store.appender(id)?;
         journal.append(&records)?;
@@ -86,7 +87,7 @@ impl Engine {
     }
 }
 
-fn letterhead(id: ConversationId, info: &ConversationInfo) -> Letterhead {
+fn record_header(id: ConversationId, info: &ConversationInfo) -> RecordHeader {
     let git_branch = git::branch(Path::new(&info.project));
-    Letterhead { conversation: id, cwd: info.dir.clone(), git_branch }
+    RecordHeader { conversation: id, cwd: info.dir.clone(), git_branch }
 }

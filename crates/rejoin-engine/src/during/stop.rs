@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::{Event, FailureClass, Outcome};
 
-use crate::drain::Drain;
-use crate::harvest::Verdict;
-use crate::pump::Pump;
+use crate::during::drain::Drain;
+use crate::during::launch_result::Verdict;
+use crate::during::pump::Pump;
 use crate::supervisor::{Command, PATIENCE};
 
 /// Where the stop ladder stands.
@@ -78,7 +78,7 @@ impl Pump<'_> {
             return;
         }
         let limits = self.around.limits;
-        if self.desk.trouble().is_some() {
+        if self.outbox.trouble().is_some() {
             // What cannot be written down must not go on happening.
             let words = "the journal could not be written";
             self.stop(Rung::Killed, Some(Verdict::Ended(Outcome::failed(FailureClass::Other, words))));
@@ -99,14 +99,14 @@ impl Pump<'_> {
                     over.elapsed().as_secs()
                 );
                 self.got.warn(&words);
-                self.desk.emit(Event::Warning { code: "lingering".into(), text: words });
+                self.outbox.emit(Event::Warning { code: "lingering".into(), text: words });
                 self.stop(Rung::Terminated, None);
             }
         } else if let Some(limit) = limits.turn.filter(|limit| self.around.started.elapsed() >= *limit) {
-            let message = format!("the turn took longer than {}", crate::text::seconds(limit));
+            let message = format!("the turn took longer than {}", crate::during::text::seconds(limit));
             self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
         } else if let Some(limit) = self.idle_limit().filter(|limit| self.was_silent_for(*limit)) {
-            let message = format!("nothing came from the agent for {}", crate::text::seconds(limit));
+            let message = format!("nothing came from the agent for {}", crate::during::text::seconds(limit));
             self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
         }
     }

@@ -11,15 +11,15 @@ use rejoin_core::{AnsweredBy, Event, FailureClass, Outcome, Question, SessionId,
 use rustix::event::PollFlags;
 
 use crate::Limits;
-use crate::answers::AnswerBox;
-use crate::cancel::CancelWatch;
-use crate::desk::Desk;
-use crate::drain::Drain;
-use crate::harvest::{Verdict, Yield};
-use crate::ladder::Rung;
-use crate::lines::Lines;
-use crate::poll::{Source, read_some, wait_for};
-use crate::silence::{Silence, shows_life};
+use crate::during::answers::AnswerBox;
+use crate::during::cancel::CancelWatch;
+use crate::during::outbox::Outbox;
+use crate::during::drain::Drain;
+use crate::during::launch_result::{Verdict, LaunchResult};
+use crate::during::stop::Rung;
+use crate::during::lines::Lines;
+use crate::during::poll::{Source, read_some, wait_for};
+use crate::during::silence::{Silence, shows_life};
 use crate::supervisor::{Command, Report, Supervised, list_processes};
 
 const STDERR_LINE: usize = 64 << 10;
@@ -49,8 +49,8 @@ pub(crate) struct Pump<'a> {
     pub(crate) child: Supervised,
     pub(crate) driver: Box<dyn Driver>,
     pub(crate) around: &'a Surroundings<'a>,
-    pub(crate) desk: &'a mut Desk,
-    pub(crate) got: Yield,
+    pub(crate) outbox: &'a mut Outbox,
+    pub(crate) got: LaunchResult,
     pub(crate) steps: Vec<Step>,
     verdict: Option<Verdict>,
     /// How far we are in stopping it, since when, and what the turn then counts as: nothing if that
@@ -84,8 +84,8 @@ pub(crate) fn pump(
     child: Supervised,
     driver: Box<dyn Driver>,
     around: &Surroundings<'_>,
-    desk: &mut Desk,
-) -> std::io::Result<(Verdict, Yield)> {
+    outbox: &mut Outbox,
+) -> std::io::Result<(Verdict, LaunchResult)> {
     if let Some(stdin) = &child.stdin {
         rustix::io::ioctl_fionbio(stdin, true)?;
     }
@@ -96,8 +96,8 @@ pub(crate) fn pump(
         child,
         driver,
         around,
-        desk,
-        got: Yield::default(),
+        outbox,
+        got: LaunchResult::default(),
         steps: Vec::new(),
         verdict: None,
         stopping: None,
@@ -130,12 +130,12 @@ impl Pump<'_> {
         // As much as a pipe holds.
         let mut buffer = vec![0; 64 << 10];
         loop {
-            self.desk.flush();
+            self.outbox.flush();
             self.watch_the_clock();
             if self.drain.as_ref().is_some_and(|drain| drain.is_over(stdout_open || stderr_open)) {
                 break;
             }
-            let reading = !self.desk.is_full();
+            let reading = !self.outbox.is_full();
             self.silence.listen(reading);
             let ready = {
                 let mut fds = Vec::with_capacity(6);
@@ -200,7 +200,7 @@ impl Pump<'_> {
         let (driver, steps, tail) = (&mut self.driver, &mut self.steps, &mut self.stderr_tail);
         let mut alive = false;
         let mut take = |line: Line<'_>| {
-            let text = crate::text::diagnostic(&String::from_utf8_lossy(line.bytes));
+            let text = crate::during::text::diagnostic(&String::from_utf8_lossy(line.bytes));
             let before = steps.len();
             driver.on_stderr(line, steps);
             alive |= steps.len() > before && shows_life(&steps[before..]);
@@ -275,7 +275,7 @@ impl Pump<'_> {
         if let Some(left) = self.child.wait() {
             let words = format!("the supervisor of the agent was killed, and the agent with it; {left}");
             self.got.warn(&words);
-            self.desk.emit(Event::Warning { code: "supervisor".into(), text: words.clone() });
+            self.outbox.emit(Event::Warning { code: "supervisor".into(), text: words.clone() });
             self.lost = Some(words);
         }
     }
@@ -347,7 +347,7 @@ impl Pump<'_> {
         if let Some(session) = &self.got.session
             && let Some(system) = (self.around.on_session)(session, true)
         {
-            self.desk.write(system);
+            self.outbox.write(system);
         }
     }
 
@@ -397,11 +397,11 @@ impl Pump<'_> {
             Event::Diagnostic { stream: Stream::Stdout, .. } => self.got.diagnostics += 1,
             _ => {}
         }
-        self.desk.emit(event);
+        self.outbox.emit(event);
     }
 
     fn on_question(&mut self, question: Question) {
-        self.desk.emit(Event::Question(question.clone()));
+        self.outbox.emit(Event::Question(question.clone()));
         if self.around.can_ask {
             self.around.answers.open(&question.id);
             self.open_questions.insert(question.id.clone(), question);
@@ -415,7 +415,7 @@ impl Pump<'_> {
             Answer::Text(text) => Some(text.as_str()),
             Answer::Declined => None,
         };
-        self.desk.emit(Event::QuestionAnswered(question.answered(by, words)));
+        self.outbox.emit(Event::QuestionAnswered(question.answered(by, words)));
         self.driver.answer(&question.id, answer, &mut self.steps);
     }
 
@@ -439,7 +439,7 @@ impl Pump<'_> {
             && let Some(session) = session
         {
             if let Some(system) = (self.around.on_session)(&session, false) {
-                self.desk.write(system);
+                self.outbox.write(system);
             }
             self.got.session = Some(session);
         }
@@ -456,7 +456,7 @@ impl Pump<'_> {
         self.act();
     }
 
-    fn finish(mut self) -> (Verdict, Yield) {
+    fn finish(mut self) -> (Verdict, LaunchResult) {
         self.around.answers.close_all();
         if let (None, Some(words)) = (&self.verdict, self.lost.take()) {
             self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Supervisor, words)));
@@ -484,7 +484,7 @@ impl Pump<'_> {
             self.child.tell(Command::Kill);
         }
         self.on_supervisor_gone();
-        self.desk.flush();
+        self.outbox.flush();
         (verdict, self.got)
     }
 
@@ -497,7 +497,7 @@ impl Pump<'_> {
             {
                 let text = format!("still running in the background: {}", list_processes(&processes));
                 self.got.warn(&text);
-                self.desk.emit(Event::Warning { code: "background".into(), text });
+                self.outbox.emit(Event::Warning { code: "background".into(), text });
             }
         }
     }

@@ -3,15 +3,16 @@
 use rejoin_core::plan::Wish;
 use rejoin_core::{Decision, Outcome, Pin, PinState, Receipt, TurnId, Usage};
 
-use crate::harvest::Yield;
-use crate::ready::about;
-use crate::scene::Scene;
-use crate::{Order, preflight};
+use crate::during::launch_result::LaunchResult;
+use crate::before::prepare::about;
+use crate::before::context::TurnContext;
+use crate::Order;
+use crate::before::stored_session;
 
 /// A pin as it must stand in the journal before the agent is launched: what it may hold has moved,
 /// what it surely holds has not.
-pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) -> Pin {
-    pin.exposed = scene.slice.mark().push(turn, 0);
+pub(crate) fn exposed(mut pin: Pin, context: &TurnContext, turn: TurnId, lossy: bool) -> Pin {
+    pin.exposed = context.slice.mark().push(turn, 0);
     // Until the turn is settled nobody can say how the stored session should look.
     pin.at_least = pin.witness.take().or(pin.at_least);
     pin.lossy |= lossy;
@@ -20,7 +21,7 @@ pub(crate) fn exposed(mut pin: Pin, scene: &Scene, turn: TurnId, lossy: bool) ->
 
 /// The pin after the turn: `pin` is what stands in the journal, or must if the agent chose its id. What
 /// the turn used is put in if the agent did not come to tell it.
-pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &mut Yield, outcome: &Outcome) -> Pin {
+pub(crate) fn settled(order: &Order, context: &TurnContext, mut pin: Pin, got: &mut LaunchResult, outcome: &Outcome) -> Pin {
     if got.stored && pin.state == PinState::Tentative {
         pin.state = PinState::Live;
     }
@@ -33,14 +34,14 @@ pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &mut Yiel
         Outcome::Timeout { .. } | Outcome::Cancelled => {}
     }
     let before = pin.total.unwrap_or_default();
-    if let Some((used, total)) = Usage::of_turn(before, got.total, preflight::total(order.agent, &pin)) {
+    if let Some((used, total)) = Usage::of_turn(before, got.total, stored_session::total(order.agent, &pin)) {
         pin.total = Some(total);
         got.usage = got.usage.or(Some(used).filter(|used| !used.is_zero()));
     }
-    pin.witness = scene
+    pin.witness = context
         .store
         .as_deref()
-        .and_then(|store| preflight::witness(order.agent, store, &scene.dir, &pin.session));
+        .and_then(|store| stored_session::witness(order.agent, store, &context.dir, &pin.session));
     if pin.witness.is_some() {
         pin.at_least = None;
     }
@@ -50,13 +51,13 @@ pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &mut Yiel
 /// What was done, so far as it is known before the clock is read.
 pub(crate) fn receipt(
     order: &Order,
-    scene: &Scene,
+    context: &TurnContext,
     turn: TurnId,
     plan: Decision,
     outcome: Outcome,
 ) -> Receipt {
     Receipt {
-        conversation: (order.wish != Wish::Ephemeral).then_some(scene.id),
+        conversation: (order.wish != Wish::Ephemeral).then_some(context.id),
         turn,
         agent: order.agent.agent(),
         plan,

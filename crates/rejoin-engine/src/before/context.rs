@@ -12,11 +12,12 @@ use rejoin_core::{
 };
 use rejoin_journal::messages;
 
-use crate::scribe::Letterhead;
-use crate::{Base, Engine, Installation, Order, Target, TurnError, git, origin, preflight, project_of};
+use crate::during::record_writer::RecordHeader;
+use crate::before::{git, origin, stored_session};
+use crate::{Base, Engine, Installation, Order, Target, TurnError, project_of};
 
 /// The conversation as it stands, and the place and program of the turn.
-pub(crate) struct Scene {
+pub(crate) struct TurnContext {
     pub(crate) installation: Installation,
     /// The conversation; a new one has its id already, but nothing is written.
     pub(crate) id: ConversationId,
@@ -43,7 +44,7 @@ pub(crate) struct Scene {
     pub(crate) warnings: Vec<(String, String)>,
 }
 
-impl Scene {
+impl TurnContext {
     /// Reads everything an order depends on. Writes nothing.
     pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
         let agent = order.agent;
@@ -141,7 +142,7 @@ impl Scene {
 
     /// Decides.
     pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
-        self.judge(engine, order, |situation| plan(situation, |pin| preflight::stored(order.agent, pin)))
+        self.judge(engine, order, |situation| plan(situation, |pin| stored_session::stored(order.agent, pin)))
     }
 
     /// Hands out everything the decision depends on.
@@ -173,7 +174,7 @@ impl Scene {
 
     /// Whether somebody used the session of a pin since we left it.
     pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
-        preflight::was_used_elsewhere(order.agent, pin)
+        stored_session::was_used_elsewhere(order.agent, pin)
     }
 
     /// The agent's own pins.
@@ -313,15 +314,15 @@ impl Scene {
     }
 
     /// What every record of the turn begins with.
-    pub(crate) fn letterhead(&self) -> Letterhead {
-        Letterhead {
+    pub(crate) fn record_header(&self) -> RecordHeader {
+        RecordHeader {
             conversation: self.id,
             cwd: self.dir.to_string_lossy().into_owned(),
             git_branch: git::branch(Path::new(&self.info.project)),
         }
     }
 
-    /// A new pin on a session of this scene, before anything is known of it.
+    /// A new pin on a session of this context, before anything is known of it.
     pub(crate) fn new_pin(&self, engine: &Engine, session: SessionId) -> Pin {
         Pin {
             session,

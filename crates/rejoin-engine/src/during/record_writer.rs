@@ -11,7 +11,7 @@ use rejoin_core::{
 use rejoin_journal::{Append, JournalError, LONGEST_LINE, fit_line};
 use serde_json::to_value;
 
-use crate::weight::{of_value, weight};
+use crate::during::weight::{of_value, weight};
 
 /// Pieces of text are written when this much has come together …
 const PIECE: usize = 4096;
@@ -28,13 +28,13 @@ const DIAGNOSTICS_KEPT: usize = 50;
 
 /// The envelope every record of a turn shares.
 #[derive(Clone, Debug)]
-pub(crate) struct Letterhead {
+pub(crate) struct RecordHeader {
     pub(crate) conversation: ConversationId,
     pub(crate) cwd: String,
     pub(crate) git_branch: Option<String>,
 }
 
-impl Letterhead {
+impl RecordHeader {
     /// A record with nothing in it yet.
     pub(crate) fn record(&self, kind: Kind, uuid: MessageId, parent: Option<MessageId>) -> Record {
         Record {
@@ -49,6 +49,8 @@ impl Letterhead {
             subtype: None,
             message: None,
             replaces: None,
+            offset: None,
+            cost: None,
             tokens: None,
             model: None,
             tool_calls_metadata: Vec::new(),
@@ -133,8 +135,8 @@ impl OpenCall {
 }
 
 /// Turns the events of one turn into records.
-pub(crate) struct Scribe {
-    head: Letterhead,
+pub(crate) struct RecordWriter {
+    head: RecordHeader,
     turn: TurnId,
     agent: Agent,
     session: Option<String>,
@@ -155,8 +157,8 @@ pub(crate) struct Scribe {
     journal: Box<dyn Append>,
 }
 
-impl Scribe {
-    pub(crate) fn new(journal: Box<dyn Append>, head: Letterhead, turn: TurnId, agent: Agent) -> Self {
+impl RecordWriter {
+    pub(crate) fn new(journal: Box<dyn Append>, head: RecordHeader, turn: TurnId, agent: Agent) -> Self {
         Self {
             head,
             turn,
@@ -440,18 +442,18 @@ mod tests {
         let dir = "/p".to_owned();
         let info =
             ConversationInfo { schema: 1, project: dir.clone(), dir: dir.clone(), scope: Scope::Shared };
-        let head = Letterhead { conversation: id, cwd: dir, git_branch: None };
+        let head = RecordHeader { conversation: id, cwd: dir, git_branch: None };
         let turn = new_id();
         let mut prompt = head.record(Kind::User, turn, None);
         prompt.message = Some(Content::user(vec![Part::text("go")]));
         let journal = store.create(id, &info, &[prompt]).unwrap();
-        let mut scribe = Scribe::new(journal, head.clone(), turn, Agent::Claude);
+        let mut writer = RecordWriter::new(journal, head.clone(), turn, Agent::Claude);
         for event in events {
-            scribe.note(event).unwrap();
+            writer.note(event).unwrap();
         }
         let mut receipt = head.record(Kind::System, new_id(), Some(turn));
         receipt.subtype = Some("receipt".into());
-        scribe.put_synced(&[receipt]).unwrap();
+        writer.put_synced(&[receipt]).unwrap();
         let turn = load(&store, id).unwrap().conversation.tree.turns()[0].clone();
         (messages(&store, id, &turn, usize::MAX).unwrap().messages, turn)
     }

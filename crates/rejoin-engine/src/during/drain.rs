@@ -7,7 +7,7 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use crate::poll::Source;
+use crate::during::poll::Source;
 
 /// How long nothing need come to be quiet.
 pub(crate) const QUIET: Duration = Duration::from_millis(200);

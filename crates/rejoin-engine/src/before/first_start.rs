@@ -10,9 +10,9 @@ use rejoin_core::plan::Wish;
 use rejoin_journal::{Lease, LockError, Owner, private};
 use sha2::{Digest, Sha256};
 
-use crate::cancel::CancelWatch;
-use crate::scene::Scene;
-use crate::scribe::now;
+use crate::during::cancel::CancelWatch;
+use crate::before::context::TurnContext;
+use crate::during::record_writer::now;
 use crate::{Engine, Order, TurnError};
 
 /// How soon a wait notices that it was given up.
@@ -37,16 +37,16 @@ impl SetUp {
     pub(crate) fn wait(
         engine: &Engine,
         order: &Order,
-        scene: &Scene,
+        context: &TurnContext,
         cancel: &CancelWatch,
         tell: &mut dyn FnMut(String),
     ) -> Result<Option<Self>, TurnError> {
         let agent = order.agent;
-        let store = scene.store.as_deref().filter(|_| order.wish != Wish::Ephemeral);
+        let store = context.store.as_deref().filter(|_| order.wish != Wish::Ephemeral);
         let Some((store, was_ready)) = store.and_then(|store| Some((store, agent.is_set_up(store)?))) else {
             return Ok(Some(Self::default()));
         };
-        let note = note(engine, agent, store, scene.installation.capabilities.version.as_deref());
+        let note = note(engine, agent, store, context.installation.capabilities.version.as_deref());
         let owner =
             Owner::this_process("rejoin", format!("the first start of {} there", agent.agent()), now());
         let begun = Instant::now();

@@ -6,9 +6,9 @@ use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, SessionId, TurnId};
 use rejoin_journal::{JournalError, Lease, LockError, Owner, birth};
 
-use crate::cancel::CancelWatch;
-use crate::scene::Scene;
-use crate::scribe::now;
+use crate::during::cancel::CancelWatch;
+use crate::before::context::TurnContext;
+use crate::during::record_writer::now;
 use crate::supervisor;
 use crate::{Engine, Order, Target, TurnError};
 
@@ -110,11 +110,11 @@ impl<'a> Leases<'a> {
     }
 
     /// A new conversation is leased before it is there, so that nobody comes between.
-    pub(crate) fn new_conversation(&mut self, scene: &Scene) -> Result<(), TurnError> {
-        if !scene.is_new || self.order.wish == Wish::Ephemeral {
+    pub(crate) fn new_conversation(&mut self, context: &TurnContext) -> Result<(), TurnError> {
+        if !context.is_new || self.order.wish == Wish::Ephemeral {
             return Ok(());
         }
-        self.take(&conversation_lock(scene.id), &format!("conversation {}", scene.id.short()))
+        self.take(&conversation_lock(context.id), &format!("conversation {}", context.id.short()))
     }
 
     /// All of them, and what to tell about it.

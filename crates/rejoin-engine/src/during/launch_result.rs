@@ -13,7 +13,7 @@ pub(crate) enum Verdict {
 
 /// What a run brought.
 #[derive(Debug, Default)]
-pub(crate) struct Yield {
+pub(crate) struct LaunchResult {
     pub(crate) session: Option<SessionId>,
     pub(crate) stored: bool,
     pub(crate) model: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Yield {
 const WARNINGS_KEPT: usize = 50;
 const WARNING_BYTES: usize = 4 << 10;
 
-impl Yield {
+impl LaunchResult {
     /// Keeps a warning for the receipt.
     pub(crate) fn warn(&mut self, text: &str) {
         if self.warnings.len() == WARNINGS_KEPT {

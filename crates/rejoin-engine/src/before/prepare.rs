@@ -9,17 +9,18 @@ use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{Agent, Attachment, Decision, Pin, SessionId, Usage};
 use serde::Serialize;
 
-use crate::attach::place_for_copies;
-use crate::scene::{Scene, environment};
-use crate::scribe::new_id;
-use crate::shown_args::shown_args;
-use crate::{Engine, Helper, Order, TurnError, preflight};
+use crate::before::attach::place_for_copies;
+use crate::before::context::{TurnContext, environment};
+use crate::during::record_writer::new_id;
+use crate::before::shown_args::shown_args;
+use crate::before::stored_session;
+use crate::{Engine, Helper, Order, TurnError};
 
 /// Said whenever a replay had to be shortened.
 pub(crate) const LOSSY: &str = "the history did not fit and was shortened; the marks in it say where";
 
 /// A run that can be launched.
-pub(crate) struct Ready {
+pub(crate) struct Prepared {
     pub(crate) composed: Composed,
     /// The id a new session was told to have.
     pub(crate) new_session: Option<SessionId>,
@@ -30,20 +31,20 @@ pub(crate) struct Ready {
     pub(crate) copies: Option<PathBuf>,
 }
 
-impl Ready {
+impl Prepared {
     /// Composes the words and the command line of a plan. Everything that can be refused is
     /// refused here; nothing was written yet.
     pub(crate) fn make(
         engine: &Engine,
         order: &Order,
-        scene: &Scene,
+        context: &TurnContext,
         plan: Plan,
         can_ask: bool,
     ) -> Result<Self, TurnError> {
         let agent = order.agent;
         check_kinds(agent, &order.attachments)?;
-        let capabilities = &scene.installation.capabilities;
-        let (told, unread) = scene.told(engine, order, &plan.told())?;
+        let capabilities = &context.installation.capabilities;
+        let (told, unread) = context.told(engine, order, &plan.told())?;
         let by_flag = agent.takes_instructions(capabilities);
         let instructions = if by_flag { None } else { joined_instructions(order) };
         let total_before = match &plan {
@@ -55,9 +56,9 @@ impl Ready {
             unread,
             prompt: &order.prompt,
             instructions: instructions.as_deref(),
-            after_cut: scene.after_cut(&plan),
-            after_question: scene.after_question(&plan),
-            budget: scene.budget(order),
+            after_cut: context.after_cut(&plan),
+            after_question: context.after_question(&plan),
+            budget: context.budget(order),
         };
         let composed = if agent.takes_messages() {
             compose_messages(plan, wording)
@@ -79,16 +80,16 @@ impl Ready {
             copies: &copies,
             new_session: new_session.as_ref(),
             capabilities,
-            model: scene.model.as_deref(),
-            permissions: scene.permissions,
+            model: context.model.as_deref(),
+            permissions: context.permissions,
             system_prompt: order.system_prompt.as_deref().filter(|_| by_flag),
             append_system_prompt: order.append_system_prompt.as_deref().filter(|_| by_flag),
             endpoint: order.setup.endpoint.as_ref(),
             extra_args: &extra_args,
             ephemeral,
-            dir: &scene.dir,
-            store: scene.store.as_deref(),
-            env: &|name| engine.variable(&scene.env, name),
+            dir: &context.dir,
+            store: context.store.as_deref(),
+            env: &|name| engine.variable(&context.env, name),
             own_dir: &own_dir,
             can_ask,
             total_before,
@@ -99,31 +100,31 @@ impl Ready {
     }
 
     /// Command and arguments.
-    pub(crate) fn argv(&self, scene: &Scene) -> Vec<OsString> {
-        let mut argv = vec![scene.installation.path.clone().into_os_string()];
-        argv.extend(scene.installation.first_args.iter().cloned());
+    pub(crate) fn argv(&self, context: &TurnContext) -> Vec<OsString> {
+        let mut argv = vec![context.installation.path.clone().into_os_string()];
+        argv.extend(context.installation.first_args.iter().cloned());
         argv.extend(self.launch.args.iter().cloned());
         argv
     }
 
     /// What would be done, for `--dry-run`.
-    pub(crate) fn describe(&self, engine: &Engine, order: &Order, scene: &Scene) -> DryRun {
-        let used_elsewhere = self.composed.pin().is_some_and(|pin| Scene::was_used_elsewhere(order, pin));
+    pub(crate) fn describe(&self, engine: &Engine, order: &Order, context: &TurnContext) -> DryRun {
+        let used_elsewhere = self.composed.pin().is_some_and(|pin| TurnContext::was_used_elsewhere(order, pin));
         DryRun {
             agent: order.agent.agent(),
-            conversation: (!scene.is_new).then_some(scene.id),
-            turn_number: scene.path.len() + 1,
+            conversation: (!context.is_new).then_some(context.id),
+            turn_number: context.path.len() + 1,
             plan: self.composed.decision().clone(),
-            argv: shown_args(self.argv(scene).iter().map(|arg| arg.to_string_lossy().into_owned())),
-            env: environment(&scene.env, &self.launch.env).into_iter().map(|(name, _)| name).collect(),
+            argv: shown_args(self.argv(context).iter().map(|arg| arg.to_string_lossy().into_owned())),
+            env: environment(&context.env, &self.launch.env).into_iter().map(|(name, _)| name).collect(),
             removed_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
-            cwd: scene.dir.to_string_lossy().into_owned(),
+            cwd: context.dir.to_string_lossy().into_owned(),
             bytes: self.composed.bytes(),
             attachments: about(order),
             lossy: self.composed.lossy(),
             prompt: self.composed.prompt().to_owned(),
             warnings: self
-                .warnings(engine, order, scene, used_elsewhere)
+                .warnings(engine, order, context, used_elsewhere)
                 .into_iter()
                 .map(|(_, text)| text)
                 .collect(),
@@ -135,10 +136,10 @@ impl Ready {
         &self,
         engine: &Engine,
         order: &Order,
-        scene: &Scene,
+        context: &TurnContext,
         used_elsewhere: bool,
     ) -> Vec<(String, String)> {
-        let mut all = scene.warnings.clone();
+        let mut all = context.warnings.clone();
         let mut warn = |code: &str, text: String| all.push((code.to_owned(), text));
         for text in &self.launch.warnings {
             warn("launch", text.clone());
@@ -230,8 +231,8 @@ fn joined_instructions(order: &Order) -> Option<String> {
 /// The session's running total: what we left, or what is stored if it was used since.
 fn total_before(order: &Order, pin: &Pin) -> Usage {
     let remembered = pin.total.unwrap_or_default();
-    if pin.witness.is_some() && !Scene::was_used_elsewhere(order, pin) {
+    if pin.witness.is_some() && !TurnContext::was_used_elsewhere(order, pin) {
         return remembered;
     }
-    preflight::total(order.agent, pin).unwrap_or(remembered)
+    stored_session::total(order.agent, pin).unwrap_or(remembered)
 }

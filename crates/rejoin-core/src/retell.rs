@@ -1,0 +1,179 @@
+//! Records become events again: whoever reads a journal is told what the one who ran the turn was told.
+//!
+//! Every event but a piece of text has its record; `init`, `resume_rejected` and `result` are told by
+//! the intent and the receipt. Pieces of text come gathered, each with its message and offset, so a
+//! reader who was shown some of them already knows which bytes are new to it.
+
+use std::collections::HashMap;
+
+use crate::{
+    AgentSession, AnswerText, Attachment, Decision, Event, Intent, Kind, MessageId, Part, Reason, Record,
+    SCHEMA_VERSION, System, TurnId,
+};
+
+/// Something that was told about a turn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Retold {
+    /// The turn.
+    pub turn: TurnId,
+    /// What.
+    pub event: Event,
+}
+
+/// Tells the events of records, which it is given in the order of the journal, each turn from its first
+/// record on. Those of several turns may stand between each other.
+#[derive(Clone, Debug, Default)]
+pub struct Reteller {
+    /// The turn of each message that was seen.
+    turns: HashMap<MessageId, TurnId>,
+    /// What is known of turns that have not ended.
+    open: HashMap<TurnId, OpenTurn>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OpenTurn {
+    attachments: Vec<Attachment>,
+    answer: AnswerText,
+    /// Its messages, which are forgotten with it.
+    messages: Vec<MessageId>,
+}
+
+impl Reteller {
+    /// Takes in the next record and says what it tells.
+    pub fn apply(&mut self, record: Record) -> Vec<Retold> {
+        let turn = match record.kind {
+            Kind::User => self.begin(&record),
+            Kind::System => record.parent_uuid,
+            Kind::Assistant | Kind::ToolResult | Kind::Unknown => self.turn_of(&record),
+        };
+        let Some(turn) = turn else { return Vec::new() };
+        let events = match record.kind {
+            Kind::User | Kind::Unknown => Vec::new(),
+            Kind::Assistant | Kind::ToolResult => self.said(turn, record),
+            Kind::System => self.system(turn, &record),
+        };
+        events.into_iter().map(|event| Retold { turn, event }).collect()
+    }
+
+    fn begin(&mut self, record: &Record) -> Option<TurnId> {
+        let parts = record.message.iter().flat_map(|content| &content.parts);
+        let attachments = parts.filter_map(|part| match part {
+            Part::Attachment { attachment } => Some(attachment.clone()),
+            _ => None,
+        });
+        let open = OpenTurn { attachments: attachments.collect(), ..OpenTurn::default() };
+        // A second line of a prompt's id is a copy of it.
+        self.open.entry(record.uuid).or_insert(open).messages.push(record.uuid);
+        self.turns.insert(record.uuid, record.uuid);
+        Some(record.uuid)
+    }
+
+    fn turn_of(&mut self, record: &Record) -> Option<TurnId> {
+        let known = self.turns.get(&record.uuid);
+        let turn = *known.or_else(|| self.turns.get(&record.parent_uuid?))?;
+        if self.turns.insert(record.uuid, turn).is_none() {
+            self.open.entry(turn).or_default().messages.push(record.uuid);
+        }
+        Some(turn)
+    }
+
+    fn said(&mut self, turn: TurnId, record: Record) -> Vec<Event> {
+        let message = record.uuid;
+        let mut events = Vec::new();
+        // Inside of subagents: kept as they were told.
+        for noted in record.tool_calls_metadata {
+            let inside = noted.get("type").is_some() && noted.get("parent").is_some();
+            if let Some(event) = inside.then(|| serde_json::from_value(noted).ok()).flatten() {
+                events.push(event);
+            }
+        }
+        let named = record.native.is_some();
+        let mut offset = record.replaces.or(record.offset).unwrap_or_default();
+        let (mut model, mut native) = (record.model, record.native.and_then(|native| native.message_id));
+        let parts = record.message.map(|content| content.parts).unwrap_or_default();
+        let nothing_said = parts.is_empty();
+        for part in parts {
+            events.push(match part {
+                Part::Text { text, thought: true } => Event::Thinking { message, text },
+                Part::Text { text, thought: false } => {
+                    let at = offset;
+                    offset += text.len();
+                    self.open.entry(turn).or_default().answer.put(message, at, &text);
+                    if named || record.replaces.is_some() {
+                        let (model, native) = (model.take(), native.take());
+                        Event::Message { message, offset: at, text, model, native }
+                    } else {
+                        Event::TextDelta { message, offset: at, text }
+                    }
+                }
+                Part::Call { function_call: call } => {
+                    Event::ToolUse { message, id: call.id, name: call.name, input: call.args, parent: None }
+                }
+                Part::Response { function_response } => Event::ToolResult {
+                    message,
+                    id: function_response.id,
+                    output: function_response.response.output,
+                    error: function_response.response.error,
+                    parent: None,
+                },
+                Part::Attachment { .. } | Part::Other(_) => continue,
+            });
+        }
+        if named && nothing_said {
+            // Its text was told in pieces, all of it.
+            events.push(Event::Message { message, offset, text: String::new(), model, native });
+        }
+        if let Some(usage) = record.tokens {
+            events.push(Event::Usage { usage, cost: record.cost });
+        }
+        events
+    }
+
+    fn system(&mut self, turn: TurnId, record: &Record) -> Vec<Event> {
+        let event = match System::of(record) {
+            Some(System::Intent(intent)) => return self.intent(turn, *intent, record),
+            Some(System::Session(AgentSession { agent, session, model, agent_version })) => {
+                Event::Session { agent, session, model, agent_version }
+            }
+            Some(System::Receipt(receipt)) => {
+                let open = self.open.remove(&turn).unwrap_or_default();
+                for message in &open.messages {
+                    self.turns.remove(message);
+                }
+                Event::Result { text: open.answer.into_string(), receipt }
+            }
+            Some(System::Compaction { text, .. }) => Event::Compaction { text },
+            Some(System::Diagnostic { stream, text, .. }) => Event::Diagnostic { stream, text },
+            Some(System::Warning { code, text }) => Event::Warning { code, text },
+            Some(System::Question(question)) => Event::Question(*question),
+            Some(System::QuestionAnswered(answer)) => Event::QuestionAnswered(answer),
+            Some(System::QuestionWithdrawn { question }) => Event::QuestionWithdrawn { question },
+            _ => return Vec::new(),
+        };
+        vec![event]
+    }
+
+    fn intent(&self, turn: TurnId, intent: Intent, record: &Record) -> Vec<Event> {
+        if intent.run > 1 {
+            return match intent.plan {
+                Decision::Fresh { why: Reason::SessionRejected { session, why }, .. } => {
+                    vec![Event::ResumeRejected { agent: intent.agent, session, text: why }]
+                }
+                _ => Vec::new(),
+            };
+        }
+        let attachments = self.open.get(&turn).map(|open| open.attachments.clone());
+        vec![Event::Init {
+            schema: SCHEMA_VERSION,
+            version: record.version.clone(),
+            conversation: Some(record.session_id),
+            turn,
+            number: intent.number,
+            agent: intent.agent,
+            plan: intent.plan,
+            cwd: record.cwd.clone(),
+            bytes: intent.bytes,
+            attachments: attachments.unwrap_or_default(),
+        }]
+    }
+}

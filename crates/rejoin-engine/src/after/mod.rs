@@ -1,0 +1,3 @@
+//! When the agent is done: what its session now holds, and what was done.
+
+pub(crate) mod settle;

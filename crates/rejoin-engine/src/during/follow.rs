@@ -1,0 +1,43 @@
+//! What others ask of a turn by its journal: records that they append, and that whoever runs it hears of.
+
+use std::sync::Arc;
+
+use rejoin_core::{Asked, ConversationId, Envelope, System, TurnId};
+use rejoin_journal::Store;
+
+use crate::during::record_writer::RecordWriter;
+use crate::during::signals::Signals;
+
+/// Looks at what others appended to the journal of a turn.
+pub(crate) struct Follow {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) conversation: ConversationId,
+    pub(crate) turn: TurnId,
+    pub(crate) signals: Signals,
+}
+
+impl Follow {
+    /// Passes on what was asked for since the last look.
+    pub(crate) fn look(&self, writer: &mut RecordWriter) {
+        for foreign in writer.written_by_others() {
+            // What cannot be read now is read by whoever looks at the conversation next.
+            let _ = self.store.read(self.conversation, foreign.start, &mut |entry| {
+                if entry.place < foreign.end
+                    && let Ok(envelope) = &entry.content
+                {
+                    self.hear(envelope);
+                }
+            });
+        }
+    }
+
+    fn hear(&self, envelope: &Envelope<'_>) {
+        match envelope.system() {
+            Some(System::Asked(Asked::Cancel { turn })) if turn == self.turn => self.signals.cancel(),
+            Some(System::Asked(Asked::Answer { turn, answer })) if turn == self.turn => {
+                self.signals.answer(answer);
+            }
+            _ => {}
+        }
+    }
+}
