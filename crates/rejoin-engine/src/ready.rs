@@ -40,7 +40,7 @@ impl Ready {
         plan: Plan,
         can_ask: bool,
     ) -> Result<Self, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         check_kinds(agent, &order.attachments)?;
         let capabilities = &scene.installation.capabilities;
         let (told, unread) = scene.told(engine, order, &plan.told())?;
@@ -233,5 +233,5 @@ fn total_before(order: &Order, pin: &Pin) -> Usage {
     if pin.witness.is_some() && !Scene::was_used_elsewhere(order, pin) {
         return remembered;
     }
-    preflight::total(order.agent, pin).unwrap_or(remembered)
+    preflight::total(&*order.agent, pin).unwrap_or(remembered)
 }

@@ -46,7 +46,7 @@ pub(crate) struct Scene {
 impl Scene {
     /// Reads everything an order depends on. Writes nothing.
     pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         let (id, info, conversation, is_new, noted) = match &order.target {
             Target::New { id, project, dir, scope, .. } => {
                 let (project, dir) = (text(project)?, text(&real_dir(dir)?)?);
@@ -105,7 +105,7 @@ impl Scene {
                 )));
             }
             let (name, value) = agent.session_dir(&installation.capabilities, dir)?;
-            env.insert(name.to_owned(), value);
+            env.insert(name, value);
         }
         let store = engine.agent_store(agent, &env);
         let runtime = Runtime {
@@ -141,7 +141,7 @@ impl Scene {
 
     /// Decides.
     pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
-        self.judge(engine, order, |situation| plan(situation, |pin| preflight::stored(order.agent, pin)))
+        self.judge(engine, order, |situation| plan(situation, |pin| preflight::stored(&*order.agent, pin)))
     }
 
     /// Hands out everything the decision depends on.
@@ -173,7 +173,7 @@ impl Scene {
 
     /// Whether somebody used the session of a pin since we left it.
     pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
-        preflight::was_used_elsewhere(order.agent, pin)
+        preflight::was_used_elsewhere(&*order.agent, pin)
     }
 
     /// The agent's own pins.
@@ -427,7 +427,7 @@ fn say(
 }
 
 fn not_installed(order: &Order) -> TurnError {
-    let agent = order.agent;
+    let agent = &*order.agent;
     if agent.embedded().is_some() {
         return TurnError::NotFound(format!(
             "{} is part of the rejoin executable, which was not found beside this program nor on PATH; install rejoin or name it in REJOIN_HELPER",

@@ -41,7 +41,7 @@ impl SetUp {
         cancel: &CancelWatch,
         tell: &mut dyn FnMut(String),
     ) -> Result<Option<Self>, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         let store = scene.store.as_deref().filter(|_| order.wish != Wish::Ephemeral);
         let Some((store, was_ready)) = store.and_then(|store| Some((store, agent.is_set_up(store)?))) else {
             return Ok(Some(Self::default()));

@@ -33,14 +33,14 @@ pub(crate) fn settled(order: &Order, scene: &Scene, mut pin: Pin, got: &mut Yiel
         Outcome::Timeout { .. } | Outcome::Cancelled => {}
     }
     let before = pin.total.unwrap_or_default();
-    if let Some((used, total)) = Usage::of_turn(before, got.total, preflight::total(order.agent, &pin)) {
+    if let Some((used, total)) = Usage::of_turn(before, got.total, preflight::total(&*order.agent, &pin)) {
         pin.total = Some(total);
         got.usage = got.usage.or(Some(used).filter(|used| !used.is_zero()));
     }
     pin.witness = scene
         .store
         .as_deref()
-        .and_then(|store| preflight::witness(order.agent, store, &scene.dir, &pin.session));
+        .and_then(|store| preflight::witness(&*order.agent, store, &scene.dir, &pin.session));
     if pin.witness.is_some() {
         pin.at_least = None;
     }

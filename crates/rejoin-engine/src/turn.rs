@@ -337,7 +337,7 @@ impl Turn<'_> {
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
             mark: self.id.to_string(),
         };
-        scratch::sweep(&self.engine.own_dir(order.agent));
+        scratch::sweep(&self.engine.own_dir(&*order.agent));
         let _scratch = ready.launch.scratch.clone().map(Scratch::make).transpose()?;
         write_own_files(&ready.launch.files)?;
         let _copies = ready.copies.clone().map(Scratch::make).transpose()?;
@@ -397,7 +397,7 @@ impl Turn<'_> {
                 Lookup::Ask { args, find } => {
                     let (path, helper) = (&scene.installation.path, &self.engine.helper);
                     let ask = Ask { path, dir: Some(&scene.dir), env: &lookup_env, helper };
-                    find(&ask.ask(&args, order.agent.foreign_env()).0.stdout)
+                    find(&ask.ask(&args, &order.agent.foreign_env()).0.stdout)
                 }
             };
             got.stored = got.session.is_some();

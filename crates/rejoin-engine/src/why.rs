@@ -59,7 +59,7 @@ impl Engine {
     /// Would this turn resume, and why, or why not? Nothing is run or written.
     pub fn why(&self, order: &Order) -> Result<Why, TurnError> {
         let scene = Scene::read(self, order)?;
-        let stored = |pin: &Pin| preflight::stored(order.agent, pin);
+        let stored = |pin: &Pin| preflight::stored(&*order.agent, pin);
         Ok(scene.judge(self, order, |situation| {
             let pin = considered(situation, stored);
             let check = |guard: &Guard| {
@@ -116,7 +116,7 @@ impl Scene {
                 let now = match found {
                     Found::At(path) => {
                         check.stored = order.agent.witness(&path, &pin.session);
-                        match (&check.stored, preflight::stored(order.agent, pin)) {
+                        match (&check.stored, preflight::stored(&*order.agent, pin)) {
                             (None, _) => "gone".into(),
                             (Some(stored), Stored::Damaged(why)) => format!("{} ({why})", stored.path),
                             (Some(stored), _) => stored.path.clone(),
