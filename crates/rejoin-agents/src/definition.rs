@@ -7,29 +7,37 @@ use rejoin_core::compose::Composed;
 use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
-use crate::{Attached, Damage, Driver, IdSource, Media, damage};
+use crate::{Attached, Damage, Driver, IdSource, Media, damage, nesting};
 
 /// Everything rejoin knows about one agent.
-pub trait Definition: Sync {
+///
+/// A value, not a piece of the program: what it returns borrows from itself or is owned, so that one can
+/// also be made from configuration. Whoever runs agents holds them as `Arc<dyn Definition>`, in
+/// [`Agents`](crate::Agents).
+pub trait Definition: Send + Sync {
     /// Its name.
     fn agent(&self) -> Agent;
 
     /// Its name for people: "Claude Code".
-    fn title(&self) -> &'static str;
+    fn title(&self) -> &str;
 
     /// The command it is installed as.
-    fn command(&self) -> &'static str;
+    fn command(&self) -> &str;
 
     /// The hidden subcommand of rejoin's own executable, for an agent that is embedded in it.
-    fn embedded(&self) -> Option<&'static str> {
+    fn embedded(&self) -> Option<&str> {
         None
     }
 
     /// How to install it, in one line.
-    fn install_hint(&self) -> &'static str;
+    fn install_hint(&self) -> &str;
 
-    /// Argument lists that make the program tell about itself, e.g. `["--version"]`, `["--help"]`.
-    fn probes(&self) -> &'static [&'static [&'static str]];
+    /// Argument lists that make the program tell about itself: [`VERSION_AND_HELP`](crate::VERSION_AND_HELP)
+    /// by default, none for what is embedded.
+    fn probes(&self) -> Vec<Vec<&str>> {
+        let asked = if self.embedded().is_some() { &[] } else { crate::VERSION_AND_HELP };
+        asked.iter().map(|args| args.to_vec()).collect()
+    }
 
     /// What the installation can do, from the answers to [`Definition::probes`], in that order.
     /// An unanswered probe means: assume nothing.
@@ -38,17 +46,24 @@ pub trait Definition: Sync {
     /// Where it keeps its sessions, given the environment it will run in.
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf>;
 
-    /// Variables of an outer agent that must not reach this one.
-    fn foreign_env(&self) -> &'static [&'static str];
+    /// Variables of an outer agent that must not reach this one. By default all that the known agents leave.
+    fn foreign_env(&self) -> Vec<&str> {
+        nesting::MARKERS.to_vec()
+    }
 
     /// Accepts only ids this agent could have made: anything else might start a new session.
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId>;
 
     /// The id of a new session, where the caller may choose it. `fresh` is a random UUID.
-    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId>;
+    /// Nobody may by default.
+    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
+        None
+    }
 
-    /// Whether standing instructions have a flag; if not, they are put into the prompt.
-    fn takes_instructions(&self, capabilities: &Capabilities) -> bool;
+    /// Whether standing instructions have a flag; if not, as by default, they are put into the prompt.
+    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
+        false
+    }
 
     /// Arguments, environment and driver of one run, or why it cannot be done.
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal>;
@@ -101,11 +116,7 @@ pub trait Definition: Sync {
 
     /// The variable that makes it keep its sessions in a directory of the user's choice, and what to
     /// set it to. It must move sessions alone: a login that stays behind is a login that is lost.
-    fn session_dir(
-        &self,
-        _capabilities: &Capabilities,
-        _dir: &str,
-    ) -> Result<(&'static str, String), Refusal> {
+    fn session_dir(&self, _capabilities: &Capabilities, _dir: &str) -> Result<(String, String), Refusal> {
         Err(Refusal::Unsupported(format!(
             "{0} cannot keep its sessions in another directory without its login and settings: leave --session-dir out, or \
              move all of it by a variable of its own in env of [agents.{0}]",
@@ -113,14 +124,14 @@ pub trait Definition: Sync {
         )))
     }
 
-    /// The version rejoin's tests run against; empty for what is part of rejoin.
-    fn tested_version(&self) -> &'static str {
-        ""
+    /// The version rejoin's tests run against; none for what is part of rejoin.
+    fn tested_version(&self) -> Option<&str> {
+        None
     }
 
     /// Flags the file counts on, each with what is lost without it.
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        Vec::new()
     }
 
     /// Where its login would be, as far as that can be seen from outside.
@@ -143,11 +154,19 @@ pub trait Definition: Sync {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Login {
     /// Variables that hold one.
-    pub variables: &'static [&'static str],
+    pub variables: Vec<String>,
     /// Files that hold one, unless they are empty.
     pub files: Vec<PathBuf>,
     /// How to log in.
-    pub how: &'static str,
+    pub how: String,
+}
+
+impl Login {
+    /// A login in one of these variables or files.
+    pub(crate) fn new(variables: &[&str], files: Vec<PathBuf>, how: &str) -> Self {
+        let variables = variables.iter().map(|name| (*name).to_owned()).collect();
+        Self { variables, files, how: how.to_owned() }
+    }
 }
 
 /// Something that goes wrong with some installations.

@@ -17,10 +17,12 @@ pub(crate) struct Demo {
     title: &'static str,
 }
 
-/// The one.
-pub(crate) static DEMO: Demo = Demo { name: "demo", title: "Demo agent" };
-/// The other.
-pub(crate) static DEMO2: Demo = Demo { name: "demo2", title: "Second demo agent" };
+impl Demo {
+    /// The one.
+    pub(crate) const FIRST: Demo = Demo { name: "demo", title: "Demo agent" };
+    /// The other.
+    pub(crate) const SECOND: Demo = Demo { name: "demo2", title: "Second demo agent" };
+}
 
 /// Where sessions are kept, if not in rejoin's own home.
 const STORE: &str = "REJOIN_DEMO_STORE";
@@ -46,10 +48,6 @@ impl Definition for Demo {
         "it is part of rejoin"
     }
 
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[]
-    }
-
     fn learn(&self, _answers: &[ProbeAnswer]) -> Capabilities {
         Capabilities {
             product: "rejoin demo".into(),
@@ -69,8 +67,8 @@ impl Definition for Demo {
         named.map(PathBuf::from).or_else(home)
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        &[]
+    fn foreign_env(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
@@ -132,8 +130,8 @@ impl Definition for Demo {
         Ok(Launch::new(args, Box::new(driver)))
     }
 
-    fn session_dir(&self, _: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
-        Ok((STORE, dir.to_owned()))
+    fn session_dir(&self, _: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
+        Ok((STORE.to_owned(), dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

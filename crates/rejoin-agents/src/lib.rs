@@ -43,4 +43,7 @@ pub use definition::{
     Refusal, Request,
 };
 pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
-pub use registry::{find, registry};
+pub use registry::{Agents, find, registry};
+
+/// The usual probes of a program: its version and its help.
+pub const VERSION_AND_HELP: &[&[&str]] = &[&["--version"], &["--help"]];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::embedded::EmbeddedDriver;
 use crate::{
-    Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, checks, nesting,
+    Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, checks,
 };
 
 /// What is kept of a tool's output in a message: the model can look at no more of it.
@@ -40,10 +40,6 @@ impl Definition for OpenAi {
         "it is part of rejoin; set base_url, model and key_env in [agents.openai] of the configuration"
     }
 
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[]
-    }
-
     fn learn(&self, _answers: &[ProbeAnswer]) -> Capabilities {
         Capabilities {
             product: "rejoin openai".into(),
@@ -57,16 +53,8 @@ impl Definition for OpenAi {
         None
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         Err(InvalidSessionId::new(self.agent(), text, "nothing: an endpoint keeps no sessions"))
-    }
-
-    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
-        None
     }
 
     fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
@@ -106,7 +94,7 @@ impl Definition for OpenAi {
         Ok(Launch::new(Vec::new(), Box::new(driver)))
     }
 
-    fn session_dir(&self, _: &Capabilities, _: &str) -> Result<(&'static str, String), Refusal> {
+    fn session_dir(&self, _: &Capabilities, _: &str) -> Result<(String, String), Refusal> {
         Err(Refusal::Unsupported("an endpoint keeps no sessions; leave --session-dir out".into()))
     }
 

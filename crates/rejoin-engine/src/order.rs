@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
@@ -14,7 +15,7 @@ pub struct Order {
     /// The id the turn will have.
     pub id: TurnId,
     /// Who.
-    pub agent: &'static dyn Definition,
+    pub agent: Arc<dyn Definition>,
     /// How that agent is set up.
     pub setup: AgentSetup,
     /// In which conversation.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rejoin_agents::{Answer, Definition};
@@ -532,16 +533,16 @@ impl<'a> TurnBuilder<'a> {
         &self,
         last: Option<Agent>,
         project: &ProjectConfig,
-    ) -> Result<&'static dyn Definition, Error> {
+    ) -> Result<Arc<dyn Definition>, Error> {
         let configured = project.agent.clone().or_else(|| self.rejoin.config.agent.clone()).map(Agent::named);
         if let Some(agent) = self.agent.clone().or(last).or(configured) {
             return known_agent(&agent);
         }
-        let installed = rejoin_agents::registry().iter().copied().find(|agent| {
+        let installed = rejoin_agents::registry().iter().find(|agent| {
             agent.embedded().is_none()
-                && self.rejoin.engine.find_agent(*agent, &self.setup(&agent.agent())).is_some()
+                && self.rejoin.engine.find_agent(&***agent, &self.setup(&agent.agent())).is_some()
         });
-        installed.ok_or_else(|| {
+        installed.cloned().ok_or_else(|| {
             let hints: Vec<String> = rejoin_agents::registry()
                 .iter()
                 .filter(|agent| agent.embedded().is_none())
@@ -556,7 +557,7 @@ impl<'a> TurnBuilder<'a> {
 }
 
 /// The file of an agent this version knows.
-pub(crate) fn known_agent(agent: &Agent) -> Result<&'static dyn Definition, Error> {
+pub(crate) fn known_agent(agent: &Agent) -> Result<Arc<dyn Definition>, Error> {
     rejoin_agents::find(agent).ok_or_else(|| {
         let names = || rejoin_agents::registry().iter().map(|known| known.agent().as_str().to_owned());
         let hint = suggestion(agent.as_str(), names());

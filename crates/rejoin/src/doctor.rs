@@ -66,7 +66,7 @@ impl Rejoin {
     /// prove that the second remembers the first.
     pub fn doctor(&self, turn: bool) -> Vec<Checkup> {
         let mut checkups = Vec::new();
-        for agent in rejoin_agents::registry().iter().copied() {
+        for agent in rejoin_agents::registry().iter().map(|agent| &**agent) {
             let setup = self.setup(&agent.agent());
             if agent.takes_messages() && setup.endpoint.is_none() {
                 continue;
@@ -181,7 +181,8 @@ fn unfinished(outcome: &Outcome) -> Option<String> {
 }
 
 fn version(agent: &dyn Definition, installation: &Installation) -> Check {
-    let (tested, found) = (agent.tested_version(), installation.capabilities.version.as_deref());
+    let (tested, found) =
+        (agent.tested_version().unwrap_or_default(), installation.capabilities.version.as_deref());
     let path = installation.path.display();
     let (finding, text, next) = match found {
         None => (Finding::Broken, format!("{path} does not tell its version"), agent.install_hint()),

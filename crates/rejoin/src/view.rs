@@ -55,9 +55,9 @@ pub fn known_agents() -> impl Iterator<Item = (Agent, &'static str)> {
 impl Rejoin {
     /// Every agent this version knows, installed or not.
     pub fn agents(&self) -> Vec<AgentReport> {
-        let report = |agent: &&'static dyn rejoin_agents::Definition| {
+        let report = |agent: &'static std::sync::Arc<dyn rejoin_agents::Definition>| {
             let setup = self.setup(&agent.agent());
-            let found = self.engine.find_agent(*agent, &setup);
+            let found = self.engine.find_agent(&**agent, &setup);
             AgentReport {
                 agent: agent.agent(),
                 title: agent.title(),
@@ -65,7 +65,7 @@ impl Rejoin {
                 path: found.as_ref().map(|found| found.path.to_string_lossy().into_owned()),
                 store: self
                     .engine
-                    .agent_store(*agent, &setup.env)
+                    .agent_store(&**agent, &setup.env)
                     .filter(|_| found.is_some())
                     .map(|store| store.to_string_lossy().into_owned()),
                 capabilities: found.map(|found| found.capabilities),

@@ -17,8 +17,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    jsonc, nesting,
+    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, jsonc,
 };
 
 /// Claude Code.
@@ -39,10 +38,6 @@ impl Definition for Claude {
 
     fn install_hint(&self) -> &'static str {
         "npm install -g @anthropic-ai/claude-code"
-    }
-
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["--help"]]
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -69,10 +64,6 @@ impl Definition for Claude {
         })
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         lower_case_uuid(Agent::Claude, text)
     }
@@ -85,12 +76,12 @@ impl Definition for Claude {
         capabilities.has("--append-system-prompt")
     }
 
-    fn tested_version(&self) -> &'static str {
-        "2.1.197"
+    fn tested_version(&self) -> Option<&str> {
+        Some("2.1.197")
     }
 
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             ("--resume", "no session can be resumed: every turn replays the history"),
             ("--session-id", "the id of a session is known only after it began"),
             ("--input-format", "prompts with / and @ are changed, and it cannot ask"),
@@ -109,8 +100,8 @@ impl Definition for Claude {
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
-        Some(Login {
-            variables: &[
+        Some(Login::new(
+            &[
                 "ANTHROPIC_API_KEY",
                 "ANTHROPIC_AUTH_TOKEN",
                 "CLAUDE_CODE_OAUTH_TOKEN",
@@ -118,9 +109,9 @@ impl Definition for Claude {
                 "CLAUDE_CODE_USE_FOUNDRY",
                 "CLAUDE_CODE_USE_VERTEX",
             ],
-            files: self.store(env).iter().map(|store| store.join(".credentials.json")).collect(),
-            how: "run claude once and log in with /login, or set ANTHROPIC_API_KEY",
-        })
+            self.store(env).iter().map(|store| store.join(".credentials.json")).collect(),
+            "run claude once and log in with /login, or set ANTHROPIC_API_KEY",
+        ))
     }
 
     /// It deletes what is older than its settings say.

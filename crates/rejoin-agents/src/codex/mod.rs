@@ -15,7 +15,6 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 use crate::session_id::lower_case_uuid;
 use crate::{
     Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    nesting,
 };
 
 /// Codex CLI.
@@ -38,8 +37,8 @@ impl Definition for Codex {
         "npm install -g @openai/codex"
     }
 
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["exec", "--help"], &["exec", "resume", "--help"]]
+    fn probes(&self) -> Vec<Vec<&str>> {
+        vec![vec!["--version"], vec!["exec", "--help"], vec!["exec", "resume", "--help"]]
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -74,28 +73,16 @@ impl Definition for Codex {
         })
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         lower_case_uuid(Agent::Codex, text)
     }
 
-    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
-        None
+    fn tested_version(&self) -> Option<&str> {
+        Some("0.166.0")
     }
 
-    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
-        false
-    }
-
-    fn tested_version(&self) -> &'static str {
-        "0.166.0"
-    }
-
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             ("--json", "its output cannot be read"),
             ("--skip-git-repo-check", "it refuses to run outside git"),
             ("--ephemeral", "--ephemeral is refused"),
@@ -108,11 +95,11 @@ impl Definition for Codex {
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
-        Some(Login {
-            variables: &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
-            files: self.store(env).iter().map(|store| store.join("auth.json")).collect(),
-            how: "run `codex login`, or set CODEX_API_KEY",
-        })
+        Some(Login::new(
+            &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+            self.store(env).iter().map(|store| store.join("auth.json")).collect(),
+            "run `codex login`, or set CODEX_API_KEY",
+        ))
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {

@@ -20,7 +20,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 use crate::session_id::lower_case_uuid;
 use crate::{
     Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    damage, help, nesting,
+    damage, help,
 };
 
 /// The agent's name.
@@ -49,10 +49,6 @@ impl Definition for Gemini {
         "npm install -g @google/gemini-cli"
     }
 
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["--help"]]
-    }
-
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
         let mut flags = help::flags_of(answers.get(1));
         let text =
@@ -79,10 +75,6 @@ impl Definition for Gemini {
         home("GEMINI_CLI_HOME").or_else(|| home("HOME")).map(|home| Path::new(&home).join(".gemini"))
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         lower_case_uuid(self.agent(), text)
     }
@@ -91,20 +83,16 @@ impl Definition for Gemini {
         self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
     }
 
-    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
-        false
-    }
-
-    fn tested_version(&self) -> &'static str {
-        "0.61.0"
+    fn tested_version(&self) -> Option<&str> {
+        Some("0.61.0")
     }
 
     fn takes(&self, media: Media) -> bool {
         media != Media::Other
     }
 
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             (STREAM_JSON, "nothing runs: it does not print what it does"),
             ("--resume", "no session can be resumed: every turn replays the history"),
             ("--session-id", "the id of a session is known only after it began, and --ephemeral is refused"),
@@ -118,16 +106,11 @@ impl Definition for Gemini {
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         let store = self.store(env);
         let kept = ["oauth_creds.json", "gemini-credentials.json"];
-        Some(Login {
-            variables: &[
-                "GEMINI_API_KEY",
-                "GOOGLE_API_KEY",
-                "GOOGLE_GENAI_USE_GCA",
-                "GOOGLE_GENAI_USE_VERTEXAI",
-            ],
-            files: store.iter().flat_map(|store| kept.map(|name| store.join(name))).collect(),
-            how: "run gemini once and log in, or set GEMINI_API_KEY",
-        })
+        Some(Login::new(
+            &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"],
+            store.iter().flat_map(|store| kept.map(|name| store.join(name))).collect(),
+            "run gemini once and log in, or set GEMINI_API_KEY",
+        ))
     }
 
     fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, store: Option<&Path>) -> Vec<Hazard> {

@@ -20,7 +20,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
     Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    help, nesting,
+    help,
 };
 
 /// OpenCode.
@@ -50,8 +50,8 @@ impl Definition for OpenCode {
         "npm install -g opencode-ai"
     }
 
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["run", "--help"], &["session", "list", "--help"]]
+    fn probes(&self) -> Vec<Vec<&str>> {
+        vec![vec!["--version"], vec!["run", "--help"], vec!["session", "list", "--help"]]
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -80,32 +80,20 @@ impl Definition for OpenCode {
         store::place(env)
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         id::session(text)
     }
 
-    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
-        None
-    }
-
-    fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
-        false
-    }
-
-    fn tested_version(&self) -> &'static str {
-        "1.18.33"
+    fn tested_version(&self) -> Option<&str> {
+        Some("1.18.33")
     }
 
     fn takes(&self, media: Media) -> bool {
         media != Media::Other
     }
 
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             ("--format", "nothing runs: it does not print what it does"),
             ("--session", "no session can be resumed: every turn replays the history"),
             ("--title", "a session it does not name is not found: the next turn replays the history"),
@@ -117,11 +105,11 @@ impl Definition for OpenCode {
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         let data = store::data(env);
-        Some(Login {
-            variables: PROVIDER_KEYS,
-            files: data.iter().map(|data| data.join("auth.json")).collect(),
-            how: "run `opencode auth login`, or set the key of a provider in the environment or its opencode.json",
-        })
+        Some(Login::new(
+            PROVIDER_KEYS,
+            data.iter().map(|data| data.join("auth.json")).collect(),
+            "run `opencode auth login`, or set the key of a provider in the environment or its opencode.json",
+        ))
     }
 
     fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, store: Option<&Path>) -> Vec<Hazard> {
@@ -148,12 +136,12 @@ impl Definition for OpenCode {
         launch::launch(request)
     }
 
-    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
         if !capabilities.ephemeral {
             let text = "this opencode cannot keep its sessions elsewhere (that takes 1.3.0 or newer); update opencode";
             return Err(Refusal::Unsupported(text.into()));
         }
-        Ok((store::DATABASE, format!("{dir}/opencode.db")))
+        Ok((store::DATABASE.to_owned(), format!("{dir}/opencode.db")))
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

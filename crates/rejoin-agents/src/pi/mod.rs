@@ -17,7 +17,7 @@ use crate::provider_keys::PROVIDER_KEYS;
 use crate::session_id::lower_case_uuid;
 use crate::{
     Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    nesting, places,
+    places,
 };
 
 /// Pi coding agent.
@@ -41,10 +41,6 @@ impl Definition for Pi {
 
     fn install_hint(&self) -> &'static str {
         "npm install -g @earendil-works/pi-coding-agent"
-    }
-
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["--help"]]
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -83,32 +79,24 @@ impl Definition for Pi {
             .or_else(|| home.as_ref().map(|home| home.join(".pi/agent")))
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         lower_case_uuid(self.agent(), text)
-    }
-
-    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
-        None
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
         capabilities.has("--append-system-prompt")
     }
 
-    fn tested_version(&self) -> &'static str {
-        "0.74.2"
+    fn tested_version(&self) -> Option<&str> {
+        Some("0.74.2")
     }
 
     fn takes(&self, media: Media) -> bool {
         matches!(media, Media::Image | Media::Text)
     }
 
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             ("--mode", "nothing runs: it does not print what it does"),
             ("--session", "no session can be resumed: every turn replays the history"),
             ("--no-session", "--ephemeral is refused"),
@@ -122,26 +110,23 @@ impl Definition for Pi {
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         let named = env("PI_CODING_AGENT_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let dir = named.or_else(|| Some(Path::new(&env("HOME")?).join(".pi/agent")));
-        Some(Login {
-            variables: PROVIDER_KEYS,
-            files: dir
-                .iter()
-                .flat_map(|dir| ["auth.json", "models.json"].map(|name| dir.join(name)))
-                .collect(),
-            how: "run pi once and log in with /login, or set the key of a provider",
-        })
+        Some(Login::new(
+            PROVIDER_KEYS,
+            dir.iter().flat_map(|dir| ["auth.json", "models.json"].map(|name| dir.join(name))).collect(),
+            "run pi once and log in with /login, or set the key of a provider",
+        ))
     }
 
     fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
         launch::launch(request, self.agent())
     }
 
-    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
         // Its help tells of both, this flag and the variable.
         if !capabilities.has("--session-dir") {
             return Err(launch::missing("--session-dir", "cannot keep its sessions elsewhere"));
         }
-        Ok((SESSIONS, dir.to_owned()))
+        Ok((SESSIONS.to_owned(), dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

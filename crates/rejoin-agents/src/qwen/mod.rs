@@ -19,7 +19,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 use crate::session_id::lower_case_uuid;
 use crate::{
     Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    help, jsonc, nesting,
+    help, jsonc,
 };
 
 /// Qwen Code.
@@ -40,10 +40,6 @@ impl Definition for Qwen {
 
     fn install_hint(&self) -> &'static str {
         "npm install -g @qwen-code/qwen-code"
-    }
-
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[&["--version"], &["--help"]]
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -69,10 +65,6 @@ impl Definition for Qwen {
         named(RUNTIME).or_else(|| named("QWEN_HOME")).or_else(|| named("HOME").map(|home| home.join(".qwen")))
     }
 
-    fn foreign_env(&self) -> &'static [&'static str] {
-        nesting::MARKERS
-    }
-
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         lower_case_uuid(Agent::Qwen, text)
     }
@@ -93,7 +85,7 @@ impl Definition for Qwen {
         launch::launch(request)
     }
 
-    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(&'static str, String), Refusal> {
+    fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
         let version = capabilities.version.as_deref().unwrap_or_default();
         let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
         if (numbers.next(), numbers.next()) < (Some(0), Some(15)) {
@@ -101,7 +93,7 @@ impl Definition for Qwen {
                 "it is not known whether this qwen ({version}) can keep its sessions elsewhere; update qwen"
             )));
         }
-        Ok((RUNTIME, dir.to_owned()))
+        Ok((RUNTIME.to_owned(), dir.to_owned()))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
@@ -109,11 +101,11 @@ impl Definition for Qwen {
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
-        Some(Login {
-            variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"],
-            files: settings_dir(env).iter().map(|dir| dir.join("oauth_creds.json")).collect(),
-            how: "run qwen once and log in, or set OPENAI_API_KEY",
-        })
+        Some(Login::new(
+            &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"],
+            settings_dir(env).iter().map(|dir| dir.join("oauth_creds.json")).collect(),
+            "run qwen once and log in, or set OPENAI_API_KEY",
+        ))
     }
 
     fn hazards(&self, env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
@@ -127,12 +119,12 @@ impl Definition for Qwen {
         (records == Some(false)).then_some(hazard).into_iter().collect()
     }
 
-    fn tested_version(&self) -> &'static str {
-        "0.15.10"
+    fn tested_version(&self) -> Option<&str> {
+        Some("0.15.10")
     }
 
-    fn wanted_flags(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+    fn wanted_flags(&self) -> Vec<(&str, &str)> {
+        vec![
             ("--output-format", "nothing runs"),
             ("--resume", "every turn is told the whole history"),
             ("--session-id", "a session is known only once qwen has begun"),

@@ -77,13 +77,13 @@ fn an_installation_without_the_flag_says_so() {
 #[test]
 fn a_kind_an_agent_does_not_take_is_refused_with_those_who_do() {
     let codex = definition(&Agent::Codex);
-    assert!(check_kinds(codex, &[picture()]).is_ok());
-    let refusal = check_kinds(codex, &[picture(), text()]).unwrap_err().to_string();
+    assert!(check_kinds(&*codex, &[picture()]).is_ok());
+    let refusal = check_kinds(&*codex, &[picture(), text()]).unwrap_err().to_string();
     assert_snapshot!(refusal);
     let blob = Attached::new("x.zip", b"PK\0".to_vec(), "hash".into());
     assert_eq!(blob.media, Media::Other);
     for agent in registry() {
-        let refusal = check_kinds(*agent, std::slice::from_ref(&blob)).unwrap_err().to_string();
+        let refusal = check_kinds(&**agent, std::slice::from_ref(&blob)).unwrap_err().to_string();
         assert!(refusal.contains("no agent takes such a file"), "{refusal}");
     }
 }

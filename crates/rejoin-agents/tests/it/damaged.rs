@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rejoin_agents::{Damage, Definition, Found};
 use rejoin_core::{Agent, SessionId};
@@ -12,7 +13,7 @@ use crate::requests::{definition, gemini, opencode};
 
 /// A copy of a store that a real program left behind.
 struct Stored {
-    agent: &'static dyn Definition,
+    agent: Arc<dyn Definition>,
     session: SessionId,
     store: tempfile::TempDir,
     /// What is damaged.

@@ -9,7 +9,7 @@ use crate::recording::{directory, ends};
 use crate::requests::Asked;
 
 /// Whatever an agent prints: its run is over exactly once, and a session it names can be an argument.
-fn driver(agent: &'static dyn rejoin_agents::Definition, recordings: &str) {
+fn driver(agent: &dyn rejoin_agents::Definition, recordings: &str) {
     let who = agent.agent();
     fuzz(corpus(directory(recordings)), |bytes| {
         let mut driver = Asked::of(who.clone()).driver();
@@ -41,7 +41,7 @@ macro_rules! every_driver {
         #[test]
         fn $agent() {
             let name = stringify!($agent);
-            driver(rejoin_agents::find(&rejoin_core::Agent::named(name)).unwrap(), name);
+            driver(&*rejoin_agents::find(&rejoin_core::Agent::named(name)).unwrap(), name);
         }
     )+};
 }
@@ -51,7 +51,7 @@ every_driver!(claude, codex, gemini, opencode, pi, qwen);
 /// The embedded agents' driver, on lines of the other ones.
 #[test]
 fn demo() {
-    driver(rejoin_agents::find(&rejoin_core::Agent::Demo).unwrap(), "claude");
+    driver(&*rejoin_agents::find(&rejoin_core::Agent::Demo).unwrap(), "claude");
 }
 
 /// What a program says of itself.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use insta::assert_debug_snapshot;
-use rejoin_agents::{ProbeAnswer, find, registry};
+use rejoin_agents::{Agents, ProbeAnswer, find, registry};
 use rejoin_core::Agent;
 use uuid::Uuid;
 
@@ -104,4 +104,14 @@ fn only_marks_of_nesting_are_stripped_never_configuration() {
             assert!(!kept.iter().any(|part| name.contains(part)), "{name}");
         }
     }
+}
+
+#[test]
+fn a_list_of_agents_is_a_value_of_its_own() {
+    let [codex, demo] = [Agent::Codex, Agent::Demo].map(|agent| find(&agent).unwrap());
+    let some = Agents::new(vec![demo, codex]);
+    let names: Vec<Agent> = some.iter().map(|agent| agent.agent()).collect();
+    assert_eq!(names, [Agent::Demo, Agent::Codex]);
+    assert_eq!(some.find(&Agent::Codex).unwrap().title(), "Codex CLI");
+    assert!(some.find(&Agent::Claude).is_none());
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use rejoin_agents::{
     Attached, Capabilities, Definition, Driver, IdSource, Launch, ProbeAnswer, Refusal, Request, find,
@@ -21,7 +21,7 @@ pub(crate) const QWEN_SESSION: &str = "3f0c6a52-8d1e-4b7a-9c35-6e2f1a0b4d98";
 pub(crate) const CODEX_SESSION: &str = "01a1e09c-6875-7203-a42d-c11166b3c878";
 pub(crate) const OPENCODE_SESSION: &str = "ses_e1f622e5effeNebwavi3K0Zyvz";
 
-pub(crate) fn definition(agent: &Agent) -> &'static dyn Definition {
+pub(crate) fn definition(agent: &Agent) -> Arc<dyn Definition> {
     find(agent).unwrap()
 }
 

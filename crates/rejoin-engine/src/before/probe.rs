@@ -83,7 +83,7 @@ pub(crate) fn probe(definition: &dyn Definition, path: &Path, cache: &Path, help
     }
     let asked = Ask { path, dir: None, env: &[], helper };
     let (answers, went_well): (Vec<ProbeAnswer>, Vec<bool>) =
-        definition.probes().iter().map(|args| asked.ask(args, definition.foreign_env())).unzip();
+        definition.probes().iter().map(|args| asked.ask(args, &definition.foreign_env())).unzip();
     let capabilities = definition.learn(&answers);
     if let (true, Some((real, size, mtime, mtime_nsec))) = (went_well.iter().all(|well| *well), now) {
         let learnt = capabilities.clone();

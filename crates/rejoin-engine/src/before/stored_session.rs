@@ -73,7 +73,7 @@ mod tests {
 
     /// A session of the demo agent as we left it.
     struct Left {
-        agent: &'static dyn Definition,
+        agent: std::sync::Arc<dyn Definition>,
         file: PathBuf,
         pin: Pin,
         _store: tempfile::TempDir,
@@ -117,7 +117,7 @@ mod tests {
             let time = fs::metadata(&self.file).unwrap().modified().unwrap();
             fs::write(&self.file, bytes).unwrap();
             File::options().append(true).open(&self.file).unwrap().set_modified(time).unwrap();
-            stored(self.agent, &self.pin)
+            stored(&*self.agent, &self.pin)
         }
     }
 
@@ -125,9 +125,9 @@ mod tests {
     fn a_session_is_as_it_was_left_or_was_used_elsewhere() {
         let left = Left::behind();
         assert_eq!(left.holds(SOUND.as_bytes()), Stored::Stored);
-        assert!(!was_used_elsewhere(left.agent, &left.pin));
+        assert!(!was_used_elsewhere(&*left.agent, &left.pin));
         assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Advanced);
-        assert!(was_used_elsewhere(left.agent, &left.pin));
+        assert!(was_used_elsewhere(&*left.agent, &left.pin));
         let left = Left::behind().killed();
         assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Stored, "by that turn");
     }

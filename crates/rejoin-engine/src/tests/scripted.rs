@@ -40,8 +40,8 @@ impl Definition for Scripted {
     fn install_hint(&self) -> &'static str {
         ""
     }
-    fn probes(&self) -> &'static [&'static [&'static str]] {
-        &[]
+    fn probes(&self) -> Vec<Vec<&str>> {
+        Vec::new()
     }
     fn learn(&self, _: &[ProbeAnswer]) -> Capabilities {
         Capabilities { product: "scripted".into(), ephemeral: true, ask: true, ..Capabilities::default() }
@@ -49,8 +49,8 @@ impl Definition for Scripted {
     fn store(&self, _: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         None
     }
-    fn foreign_env(&self) -> &'static [&'static str] {
-        &[]
+    fn foreign_env(&self) -> Vec<&str> {
+        Vec::new()
     }
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         SessionId::new(self.agent(), text)
@@ -233,7 +233,7 @@ impl Place {
         let dir = self.path().to_path_buf();
         Order {
             id: MessageId::new(Uuid::new_v4()),
-            agent: &Scripted,
+            agent: Arc::new(Scripted),
             setup: AgentSetup::default(),
             target: Target::New {
                 id: self.id,
