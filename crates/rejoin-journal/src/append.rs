@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::Record;
 
+use crate::digest::last_line_end;
 use crate::{Append, JournalError, LONGEST_LINE, private};
 
 /// An append takes milliseconds; who holds the lock for longer is stopped or stuck.
@@ -37,6 +38,11 @@ impl FileAppender {
         Ok(Self { file, path, buffer: Vec::new(), sealed_at: None, unsynced: false })
     }
 
+    /// The same, for who has just made the file with so many bytes of whole lines.
+    pub(crate) fn after(self, length: u64) -> Self {
+        Self { sealed_at: Some(length), ..self }
+    }
+
     fn refuse_if_unsynced(&self) -> Result<(), JournalError> {
         if self.unsynced { Err(JournalError::Unsynced { path: self.path.clone() }) } else { Ok(()) }
     }
@@ -58,10 +64,10 @@ impl FileAppender {
 }
 
 impl Append for FileAppender {
-    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
         self.refuse_if_unsynced()?;
         if records.is_empty() {
-            return Ok(());
+            return last_line_end(&self.file).map_err(JournalError::io("read the end of", &self.path));
         }
         write_lines(records, &mut self.buffer)?;
 
@@ -86,7 +92,8 @@ impl Append for FileAppender {
         let (written, result) = write_as_one(&self.file, bytes);
         drop(locked);
 
-        self.sealed_at = result.is_ok().then_some(length + written as u64);
+        let end = length + written as u64;
+        self.sealed_at = result.is_ok().then_some(end);
         let result = result.map_err(|cause| {
             let lines = memchr::memchr_iter(b'\n', &bytes[..written]).count();
             let kept = lines.saturating_sub(seal);
@@ -95,7 +102,11 @@ impl Append for FileAppender {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
-        result
+        result.map(|()| end)
+    }
+
+    fn position(&self) -> Option<u64> {
+        self.sealed_at
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {
@@ -246,7 +257,7 @@ mod tests {
         appender.append(&[record()]).unwrap();
         let Err(error) = appender.sync() else { return };
         assert!(matches!(error, JournalError::Io { .. }), "{error}");
-        for again in [appender.sync(), appender.append(&[record()]), appender.sync()] {
+        for again in [appender.sync(), appender.append(&[record()]).map(drop), appender.sync()] {
             let error = again.unwrap_err();
             assert!(matches!(error, JournalError::Unsynced { .. }), "{error}");
             assert!(error.to_string().contains(nowhere), "{error}");

@@ -124,6 +124,14 @@ pub enum JournalError {
         /// Its length now.
         length: u64,
     },
+    /// A cursor does not fit the journal.
+    #[error("the cursor does not fit conversation {id}: {why}; read it again from the beginning")]
+    Diverged {
+        /// Which.
+        id: ConversationId,
+        /// What is wrong.
+        why: Divergence,
+    },
     /// The file that names this home is unreadable.
     #[error(
         "{} does not hold an id; delete it to get a new one (sessions of agents made before will then be replayed, not resumed)",
@@ -132,6 +140,35 @@ pub enum JournalError {
     DamagedHomeId {
         /// The file.
         path: PathBuf,
+    },
+}
+
+/// Why a cursor does not fit a journal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Divergence {
+    /// It is of another conversation, or of a journal in whose place there is another one.
+    #[error("it is of another journal")]
+    AnotherJournal,
+    /// The journal ends before it: an older state of it was put back.
+    #[error("the journal has {length} bytes and once had {position}")]
+    Shorter {
+        /// Where the cursor stands.
+        position: u64,
+        /// Where the journal ends.
+        length: u64,
+    },
+    /// It stands where no record ends.
+    #[error("byte {position} is inside of a record")]
+    InsideARecord {
+        /// Where the cursor stands.
+        position: u64,
+    },
+    /// Other records lie before it than did once.
+    #[error("before byte {position} there are other records than there were")]
+    OtherRecords {
+        /// Where the cursor stands.
+        position: u64,
     },
 }
 

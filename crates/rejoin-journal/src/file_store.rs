@@ -17,8 +17,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing,
-    Store, adopt, pick, private,
+    Adopted, Append, BeforeAdopting, Cursor, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord,
+    Standing, Store, adopt, digest, pick, private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -179,7 +179,7 @@ impl Store for FileStore {
         write_lines(first, &mut lines)?;
         adopt::begin(&path, id, &lines[1..])?;
         self.known().insert(id, directory.into());
-        Ok(Box::new(FileAppender::open(path)?))
+        Ok(Box::new(FileAppender::open(path)?.after(lines.len() as u64 - 1)))
     }
 
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
@@ -214,11 +214,29 @@ impl Store for FileStore {
             wait_for_writer(&file);
             if length().map_err(cannot_read)? == end + tail.bytes {
                 let content = Err(Problem::Torn { bytes: tail.bytes });
-                each(Entry { place: end, line: tail.line, json: "", content, limits: tail.limits });
+                each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
                 return Ok(end);
             }
             (at, before) = (end, tail.line.map(|line| line - 1));
         }
+    }
+
+    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
+        if place == 0 {
+            return Ok(Cursor::BEGINNING);
+        }
+        let (file, path) = self.open(id)?;
+        let cursor = digest::cursor_at(file, id, place).map_err(JournalError::io("read", &path))?;
+        cursor.map_err(|why| JournalError::Diverged { id, why })
+    }
+
+    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError> {
+        if *cursor == Cursor::BEGINNING {
+            return Ok(0);
+        }
+        let (file, path) = self.open(id)?;
+        let place = digest::place_of(file, id, cursor).map_err(JournalError::io("read", &path))?;
+        place.map_err(|why| JournalError::Diverged { id, why })
     }
 
     fn fetch(

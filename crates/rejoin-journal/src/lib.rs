@@ -8,6 +8,8 @@ mod adopt;
 mod append;
 mod checksum;
 mod clip;
+mod cursor;
+mod digest;
 mod error;
 mod file_store;
 mod find;
@@ -31,7 +33,8 @@ mod store;
 
 pub use checksum::Checksum;
 pub use clip::fit_line;
-pub use error::JournalError;
+pub use cursor::{Cursor, NotACursor};
+pub use error::{Divergence, JournalError};
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};
 pub use home::Home;

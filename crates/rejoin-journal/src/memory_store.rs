@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -8,11 +8,11 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
 use crate::append::write_lines;
 use crate::lines::Lines;
-use crate::scan::scan;
+use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord, Standing,
-    Store, pick,
+    Adopted, Append, BeforeAdopting, Cursor, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord,
+    Standing, Store, digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -27,6 +27,12 @@ struct Journal {
     /// Readers hold on to what was there when they began.
     bytes: Arc<Vec<u8>>,
     modified: SystemTime,
+}
+
+impl Journal {
+    fn is_sealed(&self) -> bool {
+        self.bytes.last().is_none_or(|last| *last == b'\n')
+    }
 }
 
 const PLACE: &str = "memory";
@@ -49,7 +55,7 @@ impl MemoryStore {
 }
 
 /// Memory does not fail to be read.
-fn unreadable(cause: std::io::Error) -> JournalError {
+fn unreadable(cause: io::Error) -> JournalError {
     JournalError::Io { what: "read", path: PLACE.into(), cause }
 }
 
@@ -67,14 +73,15 @@ impl Store for MemoryStore {
         if journals.contains_key(&id) {
             return Err(JournalError::Exists { id });
         }
+        let position = Some(lines.len() as u64);
         journals.insert(id, Journal { bytes: Arc::new(lines), modified: SystemTime::now() });
         drop(journals);
-        self.appender(id)
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position }))
     }
 
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
         self.bytes(id)?;
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new() }))
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None }))
     }
 
     fn read(
@@ -88,9 +95,32 @@ impl Store for MemoryStore {
         if from > length {
             return Err(JournalError::Shrunk { place: PLACE.into(), cursor: from, length });
         }
-        let mut lines = Lines::new(Cursor::new(bytes.as_slice()), LONGEST_LINE);
+        let mut lines = Lines::new(io::Cursor::new(bytes.as_slice()), LONGEST_LINE);
         let before = (from == 0).then_some(0);
-        Ok(scan(&mut lines, from, before, each).map_err(unreadable)?.end)
+        let Scanned { end, tail } = scan(&mut lines, from, before, each).map_err(unreadable)?;
+        if let Some(tail) = tail {
+            let content = Err(Problem::Torn { bytes: tail.bytes });
+            each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
+        }
+        Ok(end)
+    }
+
+    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
+        if place == 0 {
+            return Ok(Cursor::BEGINNING);
+        }
+        let bytes = self.bytes(id)?;
+        let cursor = digest::cursor_at(io::Cursor::new(bytes.as_slice()), id, place);
+        cursor.map_err(unreadable)?.map_err(|why| JournalError::Diverged { id, why })
+    }
+
+    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError> {
+        if *cursor == Cursor::BEGINNING {
+            return Ok(0);
+        }
+        let bytes = self.bytes(id)?;
+        let place = digest::place_of(io::Cursor::new(bytes.as_slice()), id, cursor);
+        place.map_err(unreadable)?.map_err(|why| JournalError::Diverged { id, why })
     }
 
     fn fetch(
@@ -99,7 +129,7 @@ impl Store for MemoryStore {
         places: &[u64],
         each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
     ) -> Result<(), JournalError> {
-        pick::fetch(Cursor::new(self.bytes(id)?.as_slice()), places, each).map_err(unreadable)
+        pick::fetch(io::Cursor::new(self.bytes(id)?.as_slice()), places, each).map_err(unreadable)
     }
 
     fn search(
@@ -108,7 +138,7 @@ impl Store for MemoryStore {
         text: &str,
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        pick::search(Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
+        pick::search(io::Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
     }
 
     fn read_back(
@@ -116,11 +146,11 @@ impl Store for MemoryStore {
         id: ConversationId,
         each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        pick::read_back(Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
+        pick::read_back(io::Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
     }
 
     fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        Ok(Box::new(Cursor::new(self.bytes(id)?.to_vec())))
+        Ok(Box::new(io::Cursor::new(self.bytes(id)?.to_vec())))
     }
 
     fn adopt(
@@ -182,7 +212,7 @@ impl Store for MemoryStore {
         let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
         let mut list: Vec<Listed> = written
             .map(|(id, journal)| {
-                let source = || Cursor::new(journal.bytes.as_slice());
+                let source = || io::Cursor::new(journal.bytes.as_slice());
                 let info = pick::info(source()).map(|mut info| {
                     pick::follow_moves(source(), &mut info);
                     info
@@ -203,21 +233,39 @@ struct MemoryAppender {
     store: MemoryStore,
     id: ConversationId,
     buffer: Vec<u8>,
+    position: Option<u64>,
 }
 
 impl Append for MemoryAppender {
-    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
         write_lines(records, &mut self.buffer)?;
         let mut journals = self.store.journals();
         let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
         let journal = journals.get_mut(&self.id).ok_or(not_found)?;
-        Arc::make_mut(&mut journal.bytes).extend_from_slice(&self.buffer[1..]);
+        if records.is_empty() {
+            return Ok(memchr::memrchr(b'\n', &journal.bytes).map_or(0, |newline| newline as u64 + 1));
+        }
+        let lines = &self.buffer[usize::from(journal.is_sealed())..];
+        Arc::make_mut(&mut journal.bytes).extend_from_slice(lines);
         journal.modified = SystemTime::now();
-        Ok(())
+        let end = journal.bytes.len() as u64;
+        self.position = Some(end);
+        Ok(end)
+    }
+
+    fn position(&self) -> Option<u64> {
+        self.position
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {
-        Ok(false)
+        let mut journals = self.store.journals();
+        let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
+        let journal = journals.get_mut(&self.id).ok_or(not_found)?;
+        let sealed = journal.is_sealed();
+        if !sealed {
+            Arc::make_mut(&mut journal.bytes).push(b'\n');
+        }
+        Ok(!sealed)
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {

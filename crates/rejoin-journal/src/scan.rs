@@ -1,4 +1,5 @@
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 
 use rejoin_core::{Envelope, System};
 use serde_json::value::RawValue;
@@ -38,10 +39,16 @@ pub(crate) fn scan<R: Read + Seek>(
         let limits = || line.bytes.is_none_or(may_have_been_a_level);
         let rest = match line.bytes {
             None => Some((0, Problem::TooLong { bytes: line.length })),
-            Some(bytes) => records_of(bytes, &mut |at, json, content| {
-                let limits = content.is_err() && limits();
-                each(Entry { place: place + at as u64, line: number, json, content, limits });
-            }),
+            Some(bytes) => {
+                let text = bytes.trim_ascii_end().len();
+                records_of(bytes, &mut |at, json, content| {
+                    let limits = content.is_err() && limits();
+                    // Mostly the only one of its line.
+                    let end = if at.end == text { line.length } else { at.end as u64 };
+                    let (place, end) = (place + at.start as u64, place + end);
+                    each(Entry { place, end, line: number, json, content, limits });
+                })
+            }
         };
         match rest {
             Some((at, _)) if !line.ended => {
@@ -52,8 +59,8 @@ pub(crate) fn scan<R: Read + Seek>(
                 });
             }
             Some((at, problem)) => {
-                let content = Err(problem);
-                each(Entry { place: place + at as u64, line: number, json: "", content, limits: limits() });
+                let (place, end) = (place + at as u64, place + line.length);
+                each(Entry { place, end, line: number, json: "", content: Err(problem), limits: limits() });
             }
             None => {}
         }
@@ -72,14 +79,14 @@ fn may_have_been_a_level(line: &[u8]) -> bool {
     !tells || System::mentions_a_level(text)
 }
 
-/// Hands out every whole object of a line (records can be glued together by a foreign hand), then
+/// Hands out every whole object of a line (records can be glued together by a foreign hand) with where it stands, then
 /// says where the rest begins that is none, and what is wrong with it.
 ///
 /// Only objects that begin where the line or another object ended count: looking for one further
 /// inside would let the arguments of a tool call pose as a turn.
 pub(crate) fn records_of<'a>(
     line: &'a [u8],
-    each: &mut dyn FnMut(usize, &'a str, Result<Envelope<'a>, Problem>),
+    each: &mut dyn FnMut(Range<usize>, &'a str, Result<Envelope<'a>, Problem>),
 ) -> Option<(usize, Problem)> {
     let begin = line.len() - line.trim_ascii_start().len();
     let (text, after) = text_of(line.trim_ascii_end());
@@ -90,7 +97,7 @@ pub(crate) fn records_of<'a>(
     if after == After::Nothing
         && let Ok(envelope) = serde_json::from_str(text)
     {
-        each(begin, text, Ok(envelope));
+        each(begin..begin + text.len(), text, Ok(envelope));
         return None;
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -101,7 +108,8 @@ pub(crate) fn records_of<'a>(
                 let json = raw.get();
                 let content = serde_json::from_str(json).map_err(|error| Problem::not_a_record(&error));
                 let json_or_none = if content.is_ok() { json } else { "" };
-                each(begin + values.byte_offset() - json.len(), json_or_none, content);
+                let end = begin + values.byte_offset();
+                each(end - json.len()..end, json_or_none, content);
             }
             Some(Ok(_)) => {
                 return Some((at, Problem::NotJson { why: "a value outside of any record".into() }));

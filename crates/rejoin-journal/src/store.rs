@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{JournalError, Problem};
+use crate::{Cursor, JournalError, Problem};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -25,15 +25,23 @@ pub trait Store: Send + Sync {
     /// Opens a conversation for appending. Any number may be open at once.
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;
 
-    /// Reads all records from a cursor on (0, or what an earlier call returned), in the order of
-    /// the file, and returns the cursor to go on from. What is no record is handed out as a
-    /// problem. The cursor stays before an unfinished last line: the next call looks at it again.
+    /// Reads all records from a place on (0, or what an earlier call returned), in the order of
+    /// the journal, and returns the place to go on from. What is no record is handed out as a
+    /// problem. That place stays before an unfinished last line: the next call looks at it again.
     fn read(
         &self,
         id: ConversationId,
         from: u64,
         each: &mut dyn FnMut(Entry<'_>),
     ) -> Result<u64, JournalError>;
+
+    /// What to keep of a place, to go on from it at another time or elsewhere: 0, what [`Store::read`]
+    /// or [`Append::append`] returned, or an entry's end.
+    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError>;
+
+    /// The place a cursor stands for. [`JournalError::Diverged`] if the journal is not any more the one
+    /// it was taken of, up to there; never a guess. [`Cursor::BEGINNING`] fits without a look.
+    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError>;
 
     /// Reads the records at some places, in the order of the file.
     fn fetch(
@@ -135,10 +143,15 @@ pub enum Adopted {
 
 /// An open end of a journal.
 pub trait Append: Send {
-    /// Appends records as one piece: no other writer comes between them. When it returns, other
-    /// readers see them; after [`Append::sync`] they survive a loss of power as well. After an
-    /// error a beginning of the batch may stand in the file: see [`JournalError::Append`].
-    fn append(&mut self, records: &[Record]) -> Result<(), JournalError>;
+    /// Appends records as one piece: no other writer comes between them. When it returns, with the
+    /// place behind them, other readers see them; after [`Append::sync`] they survive a loss of power
+    /// as well. After an error a beginning of the batch may stand in the file: see
+    /// [`JournalError::Append`]. Of an empty batch the place is behind the last whole line.
+    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError>;
+
+    /// The place behind the last batch of this end, the first records of a conversation that was created
+    /// with it included; `None` as long as there is none, and after a failure.
+    fn position(&self) -> Option<u64>;
 
     /// Ends an unfinished last line, if there is one; says whether there was.
     fn seal(&mut self) -> Result<bool, JournalError>;
@@ -153,6 +166,9 @@ pub trait Append: Send {
 pub struct Entry<'a> {
     /// Where: opaque, good for [`Store::fetch`].
     pub place: u64,
+    /// Where to go on behind it: good for [`Store::read`] and [`Store::cursor`]. Of an unfinished last
+    /// line it is where that begins.
+    pub end: u64,
     /// The line, counted from 1; known when the journal is read from its beginning.
     pub line: Option<u64>,
     /// The record's JSON; empty for a problem.

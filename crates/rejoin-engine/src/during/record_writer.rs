@@ -192,7 +192,7 @@ impl RecordWriter {
     /// Writes down a pin as soon as a session is known; not worth waiting for the disk.
     pub(crate) fn put(&mut self, system: &System) -> Result<(), JournalError> {
         self.flush()?;
-        self.journal.append(&[self.head.system(Some(self.turn), system)])
+        self.journal.append(&[self.head.system(Some(self.turn), system)]).map(drop)
     }
 
     /// A second run of the same turn begins.
@@ -283,7 +283,7 @@ impl RecordWriter {
         let written = self.journal.append(&self.batch);
         self.batch.clear();
         self.batch_bytes = 0;
-        written
+        written.map(drop)
     }
 
     fn piece_of_text(&mut self, message: MessageId, text: &str) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
 use rejoin_journal::{
-    Adopted, Append, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
+    Adopted, Append, Cursor, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
 };
 
 use super::scripted::Place;
@@ -37,9 +37,12 @@ impl FailingEnd {
 }
 
 impl Append for FailingEnd {
-    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
         self.call()?;
         self.end.append(records)
+    }
+    fn position(&self) -> Option<u64> {
+        self.end.position()
     }
     fn seal(&mut self) -> Result<bool, JournalError> {
         self.end.seal()
@@ -79,6 +82,12 @@ impl Store for Failing {
         each: &mut dyn FnMut(Entry<'_>),
     ) -> Result<u64, JournalError> {
         self.store.read(id, from, each)
+    }
+    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
+        self.store.cursor(id, place)
+    }
+    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError> {
+        self.store.place(id, cursor)
     }
     fn fetch(
         &self,

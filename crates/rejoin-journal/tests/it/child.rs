@@ -89,7 +89,7 @@ fn fill(home: &Path) {
     let (rest, error) = loop {
         let records = batches.next().unwrap();
         match appender.append(&records) {
-            Ok(()) => acknowledged += 3,
+            Ok(_) => acknowledged += 3,
             Err(JournalError::Append { kept, records: 3, cause, .. }) => {
                 assert_eq!(cause.kind(), std::io::ErrorKind::FileTooLarge);
                 break (records[kept..].to_vec(), appender.append(&records[kept..]).unwrap_err());

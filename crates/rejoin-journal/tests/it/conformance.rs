@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use rejoin_core::{ConversationId, Envelope, Kind, System};
-use rejoin_journal::{Adopted, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load};
+use rejoin_core::{ConversationId, Envelope, Kind, Record, System};
+use rejoin_journal::{
+    Adopted, Cursor, Divergence, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load,
+};
 
 use crate::support::{PROJECT, assistant, conversation, first, info, message, read, system, user};
 
@@ -28,6 +30,17 @@ macro_rules! every_store {
 }
 
 every_store! {
+    an_append_says_where_it_ended,
+    a_cursor_brings_back_its_place,
+    a_cursor_of_the_beginning_fits_every_journal,
+    a_cursor_of_another_conversation_is_refused,
+    a_cursor_of_a_journal_that_was_replaced_is_refused,
+    a_cursor_of_a_journal_that_was_put_back_is_refused,
+    a_cursor_of_a_journal_that_went_another_way_is_refused,
+    a_long_record_does_not_hide_that_it_is_another_one,
+    no_cursor_stands_inside_of_a_record,
+    a_cursor_before_a_torn_line_goes_on_with_what_comes_after_it,
+    glued_records_have_cursors_between_them,
     what_was_appended_is_read_in_order,
     a_cursor_goes_on_where_it_stopped,
     records_are_fetched_by_their_place,
@@ -330,7 +343,7 @@ fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
         let bytes = foreign(id, 1);
         store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap();
         let moved = System::Moved { project: new.into(), dir: format!("{new}/sub") };
-        let say_so = &mut || store.appender(id)?.append(&[system(id, 50, None, &moved)]);
+        let say_so = &mut || store.appender(id)?.append(&[system(id, 50, None, &moved)]).map(drop);
         store.relocate(id, new, say_so).unwrap();
         assert_eq!(store.list(Some(PROJECT)).unwrap(), [], "the names of directories may be the same");
         let list = store.list(Some(new)).unwrap();
@@ -350,4 +363,181 @@ fn a_removed_conversation_is_gone(store: &dyn Store) {
     store.remove(id).unwrap();
     assert!(matches!(store.remove(id), Err(JournalError::NotFound { .. })));
     assert_eq!(store.ids().unwrap(), [other]);
+}
+
+fn an_append_says_where_it_ended(store: &dyn Store) {
+    let id = conversation(1);
+    let mut one = store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+    assert_eq!(one.position(), Some(read(store, id, 0).end));
+    let mut other = store.appender(id).unwrap();
+    assert_eq!(other.position(), None);
+    for number in 1..6 {
+        let before = read(store, id, 0).end;
+        let end = if number % 2 == 0 { &mut one } else { &mut other };
+        let record = user(id, number, None, "x");
+        let place = end.append(std::slice::from_ref(&record)).unwrap();
+        assert_eq!((end.position(), read(store, id, 0).end), (Some(place), place));
+        assert_eq!(read(store, id, before).records, [record]);
+        assert_eq!(read(store, id, place).records, []);
+        assert_eq!(one.append(&[]).unwrap(), place);
+    }
+}
+
+/// Whether a cursor is refused, and why.
+fn diverges(store: &dyn Store, id: ConversationId, cursor: &Cursor) -> Divergence {
+    match store.place(id, cursor) {
+        Err(JournalError::Diverged { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn put(store: &dyn Store, id: ConversationId, bytes: &[u8]) {
+    let _ = store.remove(id);
+    store.adopt(id, &info(PROJECT), &mut { bytes }, &mut |_| Ok(())).unwrap();
+}
+
+fn a_cursor_brings_back_its_place(store: &dyn Store) {
+    let id = begin(store, 1);
+    let text = |number| [1, 2_000, 20_000][number % 3];
+    let records: Vec<_> =
+        (1..20_u128).map(|number| user(id, number, None, &"é".repeat(text(number as usize)))).collect();
+    store.appender(id).unwrap().append(&records).unwrap();
+    let mut ends = Vec::new();
+    let end = store.read(id, 0, &mut |entry| ends.push(entry.end)).unwrap();
+    assert_eq!(ends.last(), Some(&end));
+    let cursors: Vec<Cursor> = ends.iter().map(|end| store.cursor(id, *end).unwrap()).collect();
+    // Whatever comes after them.
+    store.appender(id).unwrap().append(&[user(id, 99, None, "more")]).unwrap();
+    for (number, (cursor, end)) in cursors.iter().zip(ends).enumerate() {
+        let carried: Cursor = cursor.to_string().parse().unwrap();
+        let place = store.place(id, &carried).unwrap();
+        assert_eq!((place, cursor.position()), (end, end));
+        assert_eq!(read(store, id, place).records.len(), records.len() - number + 1);
+    }
+}
+
+fn a_cursor_of_the_beginning_fits_every_journal(store: &dyn Store) {
+    let id = begin(store, 1);
+    assert_eq!(store.cursor(id, 0).unwrap(), Cursor::BEGINNING);
+    assert_eq!(store.place(id, &Cursor::BEGINNING).unwrap(), 0);
+}
+
+fn a_cursor_of_another_conversation_is_refused(store: &dyn Store) {
+    let (id, other) = (begin(store, 1), begin(store, 2));
+    let cursor = store.cursor(id, read(store, id, 0).end).unwrap();
+    assert_eq!(diverges(store, other, &cursor), Divergence::AnotherJournal);
+}
+
+fn a_cursor_of_a_journal_that_was_replaced_is_refused(store: &dyn Store) {
+    let id = conversation(1);
+    let begun = |number| {
+        let record = Record { uuid: message(number), ..first(id, PROJECT) };
+        format!("{}\n", serde_json::to_string(&record).unwrap()).into_bytes()
+    };
+    put(store, id, &begun(1));
+    let cursor = store.cursor(id, read(store, id, 0).end).unwrap();
+    put(store, id, &begun(2));
+    assert_eq!(diverges(store, id, &cursor), Divergence::AnotherJournal);
+    put(store, id, &begun(1));
+    assert_eq!(store.place(id, &cursor).unwrap(), cursor.position());
+    store.remove(id).unwrap();
+    assert!(matches!(store.place(id, &cursor), Err(JournalError::NotFound { .. })));
+}
+
+fn a_cursor_of_a_journal_that_was_put_back_is_refused(store: &dyn Store) {
+    let id = conversation(1);
+    put(store, id, &foreign(id, 5));
+    let cursor = store.cursor(id, read(store, id, 0).end).unwrap();
+    put(store, id, &foreign(id, 3));
+    assert!(matches!(diverges(store, id, &cursor), Divergence::Shorter { .. }));
+    let error = store.place(id, &cursor).unwrap_err().to_string();
+    assert!(error.contains("read it again from the beginning"), "{error}");
+}
+
+fn a_cursor_of_a_journal_that_went_another_way_is_refused(store: &dyn Store) {
+    let id = conversation(1);
+    put(store, id, &foreign(id, 3));
+    let went = |numbers: [u128; 2]| {
+        put(store, id, &foreign(id, 3));
+        let records = numbers.map(|number| user(id, number, None, "the same words"));
+        let place = store.appender(id).unwrap().append(&records).unwrap();
+        store.cursor(id, place).unwrap()
+    };
+    let one = went([4, 5]);
+    for other in [[4, 6], [6, 5]] {
+        assert_eq!(went(other).position(), one.position(), "the same length");
+        assert!(matches!(diverges(store, id, &one), Divergence::OtherRecords { .. }));
+    }
+    let short = store.appender(id).unwrap().append(&[user(id, 8, None, "x")]).unwrap();
+    put(store, id, &foreign(id, 3));
+    store.appender(id).unwrap().append(&[user(id, 7, None, &"x".repeat(10_000))]).unwrap();
+    assert!(short > one.position());
+    assert!(matches!(diverges(store, id, &one), Divergence::InsideARecord { .. }));
+}
+
+fn a_long_record_does_not_hide_that_it_is_another_one(store: &dyn Store) {
+    let id = conversation(1);
+    for length in [3_000, 4_000, 5_000, 70_000, 300_000] {
+        let went = |number| {
+            put(store, id, &foreign(id, 1));
+            let output = user(id, number, None, &"the same output\n".repeat(length / 16));
+            let place = store.appender(id).unwrap().append(&[output]).unwrap();
+            store.cursor(id, place).unwrap()
+        };
+        let (one, other) = (went(4), went(5));
+        assert_eq!(one.position(), other.position());
+        assert!(matches!(diverges(store, id, &one), Divergence::OtherRecords { .. }), "{length}");
+        assert_eq!(store.place(id, &other).unwrap(), other.position());
+    }
+}
+
+fn no_cursor_stands_inside_of_a_record(store: &dyn Store) {
+    let id = conversation(1);
+    put(store, id, &foreign(id, 1));
+    let bytes = bytes_of(store, id);
+    for place in 1..=bytes.len() as u64 + 1 {
+        let whole =
+            bytes.get(place as usize - 1) == Some(&b'\n') || bytes.get(place as usize) == Some(&b'\n');
+        let made = store.cursor(id, place);
+        assert_eq!(made.is_ok(), whole, "{place}: {made:?}");
+        assert!(matches!(made, Ok(_) | Err(JournalError::Diverged { .. })));
+    }
+}
+
+fn a_cursor_before_a_torn_line_goes_on_with_what_comes_after_it(store: &dyn Store) {
+    let id = conversation(1);
+    let whole = foreign(id, 2);
+    put(store, id, &[&whole[..], b"{\"uuid\":\"1000"].concat());
+    let seen = read(store, id, 0);
+    assert_eq!(seen.end, whole.len() as u64, "before the torn line");
+    assert!(matches!(seen.problems.as_slice(), [(_, _, Problem::Torn { bytes: 13 })]), "{:?}", seen.problems);
+    let cursor = store.cursor(id, seen.end).unwrap();
+    let record = user(id, 9, None, "after it");
+    let place = store.appender(id).unwrap().append(std::slice::from_ref(&record)).unwrap();
+    let after = read(store, id, store.place(id, &cursor).unwrap());
+    assert_eq!((after.records, after.end), (vec![record], place));
+    assert_eq!(after.problems.len(), 1, "what was torn is told: {:?}", after.problems);
+    assert_eq!(store.place(id, &store.cursor(id, place).unwrap()).unwrap(), place);
+}
+
+fn glued_records_have_cursors_between_them(store: &dyn Store) {
+    let id = conversation(1);
+    let mut bytes = foreign(id, 3);
+    let newline = bytes.iter().rposition(|byte| *byte == b'\n').unwrap();
+    let before = bytes[..newline].iter().rposition(|byte| *byte == b'\n').unwrap();
+    bytes.remove(before);
+    for ended in [true, false] {
+        put(store, id, &bytes[..bytes.len() - usize::from(!ended)]);
+        let mut ends = Vec::new();
+        let end = store.read(id, 0, &mut |entry| ends.push(entry.end)).unwrap();
+        assert_eq!((ends.len(), ends[3]), (4, end));
+        for (number, end) in ends.iter().enumerate() {
+            let cursor = store.cursor(id, *end).unwrap();
+            assert_eq!(read(store, id, store.place(id, &cursor).unwrap()).records.len(), 3 - number);
+        }
+        // The newline that was missing comes with the next append.
+        let cursor = store.cursor(id, end).unwrap();
+        store.appender(id).unwrap().append(&[user(id, 9, None, "x")]).unwrap();
+        assert_eq!(read(store, id, store.place(id, &cursor).unwrap()).ids(), [message(9)]);
+    }
 }
