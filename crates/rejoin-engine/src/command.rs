@@ -200,7 +200,7 @@ impl Running {
                             self.cancel();
                         }
                     }
-                    Source::Stdin | Source::Answer => {}
+                    Source::Stdin => {}
                 }
             }
         }

@@ -5,9 +5,9 @@ use std::path::Path;
 use rejoin_core::{ConversationId, ConversationInfo, System};
 use rejoin_journal::{JournalError, Lease, Loaded, LockError, load};
 
+use crate::before::git;
 use crate::before::lease::{conversation_lock, end_left, owner};
 use crate::during::record_writer::RecordHeader;
-use crate::before::git;
 use crate::{Engine, TurnError};
 
 /// A conversation that is not in use and stays so until this is dropped.

@@ -7,13 +7,17 @@ use rejoin_agents::Definition;
 use rejoin_journal::{Home, Locks, Store};
 
 use crate::before::probe::{find_command, probe};
+use crate::during::outbox::JournalWriters;
 use crate::{AgentSetup, Helper, Installation, TurnError};
 
-/// Everything turns have in common: where data is kept and who supervises.
+/// Everything turns have in common: where data is kept and who supervises. A copy is the same engine.
+#[derive(Clone)]
 pub struct Engine {
     pub(crate) home: Home,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) helper: Helper,
+    /// Write the journals of all turns.
+    pub(crate) writers: JournalWriters,
 }
 
 impl Engine {
@@ -21,7 +25,7 @@ impl Engine {
     pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
         let home = Home::look(home)?;
         let store = Arc::new(home.store());
-        Ok(Self { home, store, helper })
+        Ok(Self { home, store, helper, writers: JournalWriters::default() })
     }
 
     /// Makes the home directory, if it is not there: needed before a turn is run.

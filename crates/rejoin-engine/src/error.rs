@@ -5,6 +5,7 @@ use rejoin_journal::{JournalError, Owner};
 
 /// Why a turn was not carried out. A turn that ran and failed is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TurnError {
     /// Something that was named does not exist.
     #[error("{0}")]
@@ -69,6 +70,11 @@ impl TurnError {
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TurnError {
         let what = what.into();
         move |cause| TurnError::System { what, cause }
+    }
+
+    pub(crate) fn panicked() -> TurnError {
+        let cause = std::io::Error::other("a thread of rejoin panicked");
+        TurnError::System { what: "the turn was lost, this is a bug in rejoin".into(), cause }
     }
 }
 

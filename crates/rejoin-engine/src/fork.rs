@@ -9,8 +9,8 @@ use rejoin_core::{Conversation, ConversationId, Envelope, Kind, MessageId, Syste
 use rejoin_journal::private;
 use serde_json::Value;
 
-use crate::during::record_writer::RecordHeader;
 use crate::before::git;
+use crate::during::record_writer::RecordHeader;
 use crate::{Engine, TurnError};
 
 impl Engine {
@@ -83,6 +83,7 @@ impl Copy<'_> {
             Kind::System => match envelope.system()? {
                 System::Intent(_)
                 | System::Receipt(_)
+                | System::Session(_)
                 | System::Compaction { .. }
                 | System::Gap { .. }
                 | System::Diagnostic { .. }
@@ -98,7 +99,8 @@ impl Copy<'_> {
                 | System::Permissions { .. }
                 | System::Pin(_)
                 | System::Head { .. }
-                | System::Forked { .. } => false,
+                | System::Forked { .. }
+                | System::Asked(_) => false,
             },
         };
         let mut record: Value = serde_json::from_str(json).ok().filter(|_| keep)?;

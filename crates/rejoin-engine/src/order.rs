@@ -47,6 +47,8 @@ pub struct Order {
     pub append_system_prompt: Option<String>,
     /// The user's own arguments for the agent.
     pub extra_args: Vec<String>,
+    /// Somebody is there to answer questions of the agent; else they are declined.
+    pub interactive: bool,
     /// How long things may take.
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.

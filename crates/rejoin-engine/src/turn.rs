@@ -1,33 +1,38 @@
 //! The way of one turn, straight.
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 
 use rejoin_agents::Lookup;
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{
-    Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
+    Content, Event, FailureClass, Intent, Kind, LaunchEnd, Outcome, Part, Pin, PinLife, Reason, Receipt,
     SCHEMA_VERSION, SessionId, System, TurnId,
 };
 use rejoin_journal::{LONGEST_LINE, Lease, private};
 
-use crate::during::answers::AnswerBox;
+use crate::after::receipt::receipt;
 use crate::before::attach::write_copies;
-use crate::during::cancel::CancelWatch;
-use crate::during::outbox::{Outbox, Trouble};
-use crate::during::launch_result::{Verdict, LaunchResult};
-use crate::before::lease::Leases;
-use crate::before::probe::Ask;
-use crate::during::pump::{Surroundings, pump};
-use crate::before::prepare::{DryRun, LOSSY, Prepared, WITHHELD, about, withheld};
 use crate::before::context::{TurnContext, environment};
-use crate::before::scratch::{self, Scratch};
-use crate::during::record_writer::{RecordHeader, RecordWriter};
 use crate::before::first_start::SetUp;
-use crate::after::settle;
+use crate::before::lease::Leases;
+use crate::before::prepare::{DryRun, LOSSY, Prepared, WITHHELD, about, withheld};
+use crate::before::probe::Ask;
+use crate::before::scratch::{self, Scratch};
+use crate::before::stored_session;
+use crate::during::answers::AnswerBox;
+use crate::during::cancel::CancelWatch;
+use crate::during::feed::Feed;
+use crate::during::follow::Follow;
+use crate::during::launch_result::{LINES_KEPT, LaunchResult, Verdict};
+use crate::during::outbox::{Outbox, Trouble};
+use crate::during::pump::{Surroundings, pump};
+use crate::during::record_writer::{RecordHeader, RecordWriter};
+use crate::events::Journal;
 use crate::supervisor::{LaunchSpec, Supervised};
-use crate::watch::{OnPanic, Watcher, show};
-use crate::{Engine, Order, Target, TurnError, TurnOutcome};
+use crate::{Engine, Order, Target, TurnError, TurnHandle, TurnOutcome};
 
 impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
@@ -35,78 +40,73 @@ impl Engine {
         check_prompt(order)?;
         let context = TurnContext::read(self, order)?;
         let plan = context.plan(self, order);
-        let ready = Prepared::make(self, order, &context, plan, false)?;
+        let ready = Prepared::make(self, order, &context, plan)?;
         Ok(ready.describe(self, order, &context))
     }
 
-    /// Carries out one turn.
-    pub fn run(&self, mut order: Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
+    /// Starts one turn. Everything that can be refused is refused before this returns, and before anything
+    /// is written or launched; when it returns, the prompt is on the disk and the turn exists.
+    pub fn start(&self, mut order: Order, cancel: CancelWatch) -> Result<TurnHandle, TurnError> {
         let (beginning, lease) = (order.beginning.take(), order.lease.take());
-        let order = &order;
-        check_prompt(order)?;
-        let can_ask = watcher.on_question.is_some();
+        check_prompt(&order)?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
-        let mut leases = Leases::new(self, order, &watcher.cancel);
+        let mut leases = Leases::new(self, &order, &cancel);
         leases.conversation(lease)?;
-        let mut context = TurnContext::read(self, order)?;
-        let plan = context.plan(self, order);
+        let mut context = TurnContext::read(self, &order)?;
+        let plan = context.plan(self, &order);
         let used_elsewhere = match &plan {
-            Plan::Resume { pin, .. } if TurnContext::was_used_elsewhere(order, pin) => Some((**pin).clone()),
+            Plan::Resume { pin, .. } if TurnContext::was_used_elsewhere(&order, pin) => Some((**pin).clone()),
             _ => None,
         };
-        let ready = Prepared::make(self, order, &context, plan.clone(), can_ask)?;
-        leases.session(ready.composed.session())?;
+        let prepared = Prepared::make(self, &order, &context, plan.clone())?;
+        leases.session(prepared.composed.session())?;
         leases.new_conversation(&context)?;
         let (leases, notices) = leases.taken();
         context.warnings.extend(notices);
 
-        // From here on the turn exists.
-        let mut turn = Turn {
-            engine: self,
-            order,
-            context: &context,
-            plan,
-            head: context.record_header(),
-            id: order.id,
-            leases,
-            started: Instant::now(),
-            can_ask,
-            warnings: Vec::new(),
-            runs: 0,
-        };
-        let answers = AnswerBox::new().map_err(TurnError::system("cannot make a socket pair"))?;
+        let ephemeral = order.wish == Wish::Ephemeral;
+        let (canceller, feed) = (cancel.canceller(), Feed::new(ephemeral));
+        let answers = AnswerBox::new(canceller.clone());
         let no_thread = || TurnError::system("cannot start a thread, so nothing was written or run");
-        let (mut outbox, events) = Outbox::new(!turn.ephemeral()).map_err(no_thread())?;
-        let Watcher { on_event, on_question, cancel } = watcher;
-        let mut diagnostics = Vec::new();
-        let result = std::thread::scope(|threads| {
-            let carry_out = || {
-                let _guard = OnPanic { events: &events, cancel: &cancel };
-                if let Some(writer) = turn.write_down(&ready, used_elsewhere.as_ref())? {
-                    outbox.keep(writer);
-                }
-                drop(beginning);
-                turn.warn_beforehand(&mut outbox, &ready, used_elsewhere.as_ref());
-                let result = turn.carry_out(ready, &mut outbox, &cancel, &answers);
-                outbox.close();
-                result
-            };
-            let working = std::thread::Builder::new().spawn_scoped(threads, carry_out).map_err(no_thread())?;
-            let _guard = OnPanic { events: &events, cancel: &cancel };
-            show(&events, &answers, on_event, on_question, &mut diagnostics);
-            working.join().unwrap_or_else(|_| {
-                let cause = std::io::Error::other("a thread of rejoin panicked");
-                Err(TurnError::System { what: "the turn was lost, this is a bug in rejoin".into(), cause })
-            })
+        let outbox = Outbox::new(feed.clone(), (!ephemeral).then_some(&self.writers)).map_err(no_thread())?;
+        let (begun, has_begun) = channel();
+        let (engine, turn_id, conversation) = (self.clone(), order.id, context.id);
+        let carry_out = {
+            let answers = answers.clone();
+            move || {
+                let turn = Turn {
+                    engine: &engine,
+                    order: &order,
+                    context: &context,
+                    plan,
+                    head: context.record_header(),
+                    id: order.id,
+                    leases,
+                    started: Instant::now(),
+                    warnings: Vec::new(),
+                    lines: Vec::new(),
+                    runs: 1,
+                    cancel: &cancel,
+                    answers: &answers,
+                    outbox,
+                };
+                turn.run(prepared, used_elsewhere.as_ref(), beginning, &begun)
+            }
+        };
+        let thread = std::thread::Builder::new().name("rejoin-turn".into()).spawn(carry_out);
+        let thread = thread.map_err(no_thread())?;
+        let begin = match has_begun.recv() {
+            Ok(begin) => begin?,
+            Err(_) => return Err(TurnError::panicked()),
+        };
+        let journal = (!ephemeral).then(|| Journal {
+            store: Arc::clone(&self.store),
+            conversation,
+            turn: turn_id,
+            begin,
         });
-        // Without that, whoever comes next looks for processes of this turn.
-        let clean =
-            |outcome: &Outcome| !matches!(outcome, Outcome::Failed { class: FailureClass::Supervisor, .. });
-        if result.as_ref().is_ok_and(|(.., receipt)| clean(&receipt.outcome)) {
-            turn.leases.into_iter().for_each(Lease::give_back);
-        }
-        result.map(|(text, session, receipt)| TurnOutcome { text, session, receipt, diagnostics })
+        Ok(TurnHandle { turn: turn_id, journal, canceller, answers, feed, thread })
     }
 }
 
@@ -115,15 +115,27 @@ struct Turn<'a> {
     engine: &'a Engine,
     order: &'a Order,
     context: &'a TurnContext,
-    /// What the present run carries out.
+    /// What the present launch carries out.
     plan: Plan,
     head: RecordHeader,
     id: TurnId,
     leases: Vec<Lease>,
     started: Instant,
-    can_ask: bool,
     warnings: Vec<String>,
+    /// The first lines that were not events.
+    lines: Vec<String>,
+    /// How many times the agent was launched.
     runs: u32,
+    cancel: &'a CancelWatch,
+    answers: &'a AnswerBox,
+    outbox: Outbox,
+}
+
+/// What one launch came to.
+struct Launched {
+    verdict: Verdict,
+    result: LaunchResult,
+    life: PinLife,
 }
 
 impl Turn<'_> {
@@ -131,15 +143,48 @@ impl Turn<'_> {
         self.order.wish == Wish::Ephemeral
     }
 
-    /// Writes what the user said and what is meant to be done, and waits for the disk.
+    /// Writes down what is meant, tells where that stands, and sees it through. Nothing if it could not
+    /// even begin, which is told likewise.
+    fn run(
+        mut self,
+        prepared: Prepared,
+        used_elsewhere: Option<&Pin>,
+        beginning: Option<Lease>,
+        begun: &Sender<Result<u64, TurnError>>,
+    ) -> Option<Result<TurnOutcome, TurnError>> {
+        let life = self.pin_life(&prepared);
+        match self.write_down(&prepared, &life, used_elsewhere) {
+            Err(error) => {
+                let _ = begun.send(Err(error));
+                return None;
+            }
+            Ok(begin) => {
+                drop(beginning);
+                let _ = begun.send(Ok(begin));
+            }
+        }
+        self.warn_beforehand(&prepared, used_elsewhere.is_some());
+        let result = self.carry_out(prepared, life);
+        // Without that, whoever comes next looks for processes of this turn.
+        let clean =
+            |outcome: &Outcome| !matches!(outcome, Outcome::Failed { class: FailureClass::Supervisor, .. });
+        let leases = std::mem::take(&mut self.leases);
+        self.outbox.close();
+        if result.as_ref().is_ok_and(|outcome| clean(outcome.outcome())) {
+            leases.into_iter().for_each(Lease::give_back);
+        }
+        Some(result)
+    }
+
+    /// Writes what the user said and what is meant to be done, and waits for the disk. Where it begins.
     fn write_down(
         &mut self,
-        ready: &Prepared,
+        prepared: &Prepared,
+        life: &PinLife,
         used_elsewhere: Option<&Pin>,
-    ) -> Result<Option<RecordWriter>, TurnError> {
-        self.runs = 1;
+    ) -> Result<u64, TurnError> {
         if self.ephemeral() {
-            return Ok(None);
+            return Ok(0);
         }
         let (order, context) = (self.order, self.context);
         let mut records = Vec::new();
@@ -158,9 +203,8 @@ impl Turn<'_> {
         let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
         user.message = Some(Content::user(parts));
         records.push(user);
-        for mut pin in context.pins_to_retire(order) {
-            pin.state = PinState::Retired { why: "a fresh session was asked for".into() };
-            records.push(self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
+        for pin in context.pins_to_retire(order) {
+            records.push(self.pin_record(pin.retired_by_the_user()));
         }
         if let Some(pin) = used_elsewhere {
             let gap = System::Gap {
@@ -170,166 +214,149 @@ impl Turn<'_> {
             };
             records.push(self.head.system(Some(self.id), &gap));
         }
-        records.push(self.intent(ready));
+        records.push(self.intent(prepared, life));
         if !context.origin.noted {
             self.engine.origins().note(context.id, &context.origin.origin)?;
         }
         let store = &self.engine.store;
-        let (journal, records) = if context.is_new {
-            (store.create(context.id, &context.info, &records)?, Vec::new())
+        let (begin, journal, records) = if context.is_new {
+            (0, store.create(context.id, &context.info, &records)?, Vec::new())
         } else {
-            (store.appender(context.id)?, records)
+            let mut journal = store.appender(context.id)?;
+            (journal.append(&[])?, journal, records)
         };
         let mut writer = RecordWriter::new(journal, self.head.clone(), self.id, order.agent.agent());
         if !records.is_empty() {
             writer.put_synced(&records)?;
         }
-        Ok(Some(writer))
+        let follow = Follow {
+            store: Arc::clone(store),
+            conversation: context.id,
+            turn: self.id,
+            canceller: self.cancel.canceller(),
+            answers: self.answers.clone(),
+        };
+        self.outbox.keep(writer, follow);
+        Ok(begin)
     }
 
-    fn intent(&self, ready: &Prepared) -> rejoin_core::Record {
+    fn pin_record(&self, pin: Pin) -> rejoin_core::Record {
+        self.head.system(Some(self.id), &System::Pin(Box::new(pin)))
+    }
+
+    fn intent(&self, prepared: &Prepared, life: &PinLife) -> rejoin_core::Record {
         let intent = Intent {
             agent: self.order.agent.agent(),
             run: self.runs,
-            plan: ready.composed.decision().clone(),
+            number: self.context.path.len() + 1,
+            plan: prepared.composed.decision().clone(),
             model: self.order.model.clone(),
             session_dir: self.context.session_dir.clone(),
-            bytes: ready.composed.bytes(),
-            pin: self.planned_pin(ready),
+            bytes: prepared.composed.bytes(),
+            pin: life.intended().cloned(),
         };
         self.head.system(Some(self.id), &System::Intent(Box::new(intent)))
     }
 
-    /// The pin of a run whose session is known beforehand, with `exposed` already moved.
-    fn planned_pin(&self, ready: &Prepared) -> Option<Pin> {
-        let pin = match (ready.composed.pin(), &ready.new_session) {
-            (Some(pin), _) => {
-                let total = Some(ready.total_before).filter(|total| !total.is_zero());
-                Pin { total: total.or(pin.total), ..pin.clone() }
+    /// What the pin of a launch begins with.
+    fn pin_life(&self, prepared: &Prepared) -> PinLife {
+        let binding = self.context.pin_binding(self.engine);
+        let exposed = self.context.slice.mark().push(self.id, 0);
+        let lossy = prepared.composed.lossy();
+        match prepared.composed.pin() {
+            Some(pin) => {
+                let total = Some(prepared.total_before).filter(|total| !total.is_zero());
+                PinLife::resumes(binding, pin, total, exposed, lossy)
             }
-            (None, Some(session)) => self.context.new_pin(self.engine, session.clone()),
-            (None, None) => return None,
-        };
-        Some(settle::exposed(pin, self.context, self.id, ready.composed.lossy()))
-    }
-
-    /// The pin of the session a run named. One that goes on with a resumed session under another id holds
-    /// what that one held.
-    fn pin_of(&self, planned: Option<&Pin>, session: &SessionId, lossy: bool) -> Pin {
-        match planned {
-            Some(pin) if pin.session == *session => pin.clone(),
-            Some(pin) if self.plan.session() == Some(&pin.session) => {
-                Pin { session: session.clone(), at_least: None, ..pin.clone() }
-            }
-            _ => {
-                let pin = self.context.new_pin(self.engine, session.clone());
-                settle::exposed(pin, self.context, self.id, lossy)
-            }
+            None => PinLife::begins(binding, prepared.new_session.clone(), exposed, lossy),
         }
     }
 
-    fn warn_beforehand(&mut self, outbox: &mut Outbox, ready: &Prepared, used_elsewhere: Option<&Pin>) {
-        outbox.emit(Event::Init {
+    fn warn_beforehand(&mut self, prepared: &Prepared, used_elsewhere: bool) {
+        self.outbox.emit(Event::Init {
             schema: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").into(),
             conversation: (!self.ephemeral()).then_some(self.context.id),
             turn: self.id,
             number: self.context.path.len() + 1,
             agent: self.order.agent.agent(),
-            plan: ready.composed.decision().clone(),
+            plan: prepared.composed.decision().clone(),
             cwd: self.head.cwd.clone(),
-            bytes: ready.composed.bytes(),
+            bytes: prepared.composed.bytes(),
             attachments: about(self.order),
         });
-        for (code, text) in ready.warnings(self.engine, self.order, self.context, used_elsewhere.is_some()) {
-            self.warn(code, text, outbox);
+        for (code, text) in prepared.warnings(self.engine, self.order, self.context, used_elsewhere) {
+            self.warn(code, text);
         }
     }
 
-    fn warn(&mut self, code: String, text: String, outbox: &mut Outbox) {
+    fn warn(&mut self, code: String, text: String) {
         self.warnings.push(text.clone());
-        outbox.emit(Event::Warning { code, text });
+        self.outbox.emit(Event::Warning { code, text });
     }
 
-    /// Runs the agent and settles the turn. There is a second run after a refusal to resume; a
+    /// Runs the agent and settles the turn. There is a second launch after a refusal to resume; a
     /// third would not end better.
-    fn carry_out(
-        &mut self,
-        first: Prepared,
-        outbox: &mut Outbox,
-        cancel: &CancelWatch,
-        answers: &AnswerBox,
-    ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
+    fn carry_out(&mut self, first: Prepared, life: PinLife) -> Result<TurnOutcome, TurnError> {
         let asked = first.composed.session().cloned();
         let (mut bytes, mut rejected) = (0, false);
-        let mut ready = first;
-        let (outcome, got, plan, lossy) = loop {
-            let planned = self.planned_pin(&ready);
-            let composed = ready.composed.clone();
+        let (mut prepared, mut life) = (first, life);
+        let (outcome, result, life, plan, lossy) = loop {
+            let composed = prepared.composed.clone();
             let (plan, lossy) = (composed.decision().clone(), composed.lossy());
-            let (verdict, got) = match self.run_once(ready, planned.as_ref(), outbox, cancel, answers) {
-                Ok(ran) => ran,
-                Err(error) => break (failed(&error), (LaunchResult::default(), planned), plan, lossy),
+            let before = life.clone();
+            let launched = match self.launch(prepared, life) {
+                Ok(launched) => launched,
+                Err(error) => break (failed(&error), LaunchResult::default(), Some(before), plan, lossy),
             };
-            let next = match verdict {
-                Verdict::Ended(outcome) => {
-                    bytes += composed.bytes();
-                    break (outcome, (got, planned), plan, lossy);
-                }
-                Verdict::Rejected(words) => {
-                    bytes += composed.bytes();
-                    Self::give_up(composed.pin(), &words, outbox);
-                    if got.cancelled {
-                        break (Outcome::Cancelled, (LaunchResult { session: None, ..got }, None), plan, lossy);
-                    }
-                    if got.active || composed.session().is_none() || rejected {
-                        let words = format!("it could not resume its session: {words}");
-                        let outcome = Outcome::failed(FailureClass::Other, words);
-                        break (outcome, (LaunchResult { session: None, ..got }, None), plan, lossy);
-                    }
-                    rejected = true;
-                    self.run_fresh(composed.pin(), &words, outbox)
-                }
+            bytes += composed.bytes();
+            let Launched { verdict, result, life: ended } = launched;
+            let words = match verdict {
+                Verdict::Ended(outcome) => break (outcome, result, Some(ended), plan, lossy),
+                Verdict::Rejected(words) => words,
             };
-            match next {
-                Ok(next) => ready = next,
+            if let Some(pin) = before.refused(&words) {
+                self.outbox.write(System::Pin(Box::new(pin)));
+            }
+            let unnamed = |result: LaunchResult| LaunchResult { session: None, ..result };
+            if result.cancelled {
+                break (Outcome::Cancelled, unnamed(result), None, plan, lossy);
+            }
+            if result.active || composed.session().is_none() || rejected {
+                let words = format!("it could not resume its session: {words}");
+                let outcome = Outcome::failed(FailureClass::Other, words);
+                break (outcome, unnamed(result), None, plan, lossy);
+            }
+            rejected = true;
+            match self.prepare_fresh(composed.pin(), &words) {
+                Ok(next) => (prepared, life) = next,
                 Err(error @ TurnError::Unrecorded { .. }) => return Err(error),
-                Err(error) => {
-                    break (failed(&error), (LaunchResult { session: None, ..got }, None), plan, lossy);
-                }
+                Err(error) => break (failed(&error), unnamed(result), None, plan, lossy),
             }
         };
-        if let Some(trouble) = outbox.trouble() {
+        if let Some(trouble) = self.outbox.trouble() {
             return Err(self.unrecorded(trouble));
         }
-        let (got, planned) = got;
-        let mut receipt = settle::receipt(self.order, self.context, self.id, plan, outcome);
+        let mut receipt = receipt(self.order, self.context, self.id, plan, outcome);
         receipt.runs = self.runs;
         receipt.asked = asked.map(|session| session.as_str().to_owned());
         receipt.bytes = bytes;
         receipt.lossy = lossy;
-        self.settle(receipt, got, planned.as_ref(), outbox)
+        self.settle(receipt, result, life)
     }
 
     /// Launches the agent once and sees it through.
-    fn run_once(
-        &self,
-        ready: Prepared,
-        planned: Option<&Pin>,
-        outbox: &mut Outbox,
-        cancel: &CancelWatch,
-        answers: &AnswerBox,
-    ) -> Result<(Verdict, LaunchResult), TurnError> {
+    fn launch(&mut self, prepared: Prepared, life: PinLife) -> Result<Launched, TurnError> {
         let (order, context) = (self.order, self.context);
-        let asked = ready.composed.session().cloned();
-        let argv = ready.argv(context);
-        let mut env: Vec<(String, std::ffi::OsString)> = environment(&context.env, &ready.launch.env)
+        let asked = prepared.composed.session().cloned();
+        let argv = prepared.argv(context);
+        let mut env: Vec<(String, std::ffi::OsString)> = environment(&context.env, &prepared.launch.env)
             .into_iter()
             .map(|(name, value)| (name, value.into()))
             .collect();
         env.push(("PWD".into(), context.dir.clone().into_os_string()));
         let lookup_env = env.clone();
-        let launch = LaunchSpec {
+        let spec = LaunchSpec {
             argv,
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
@@ -337,11 +364,11 @@ impl Turn<'_> {
             locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
             mark: self.id.to_string(),
         };
-        scratch::sweep(&self.engine.own_dir(order.agent));
-        let _scratch = ready.launch.scratch.clone().map(Scratch::make).transpose()?;
-        write_own_files(&ready.launch.files)?;
-        let _copies = ready.copies.clone().map(Scratch::make).transpose()?;
-        if let Some(dir) = &ready.copies {
+        scratch::sweep(&self.engine.own_dir(&*order.agent));
+        let _scratch = prepared.launch.scratch.clone().map(Scratch::make).transpose()?;
+        write_own_files(&prepared.launch.files)?;
+        let _copies = prepared.copies.clone().map(Scratch::make).transpose()?;
+        if let Some(dir) = &prepared.copies {
             write_copies(dir, &order.attachments)?;
         }
         let tidy = |session: Option<&SessionId>| {
@@ -350,97 +377,82 @@ impl Turn<'_> {
             }
         };
         tidy(asked.as_ref());
-        let lookup = ready.launch.lookup;
+        let lookup = prepared.launch.lookup;
+        let outbox = &mut self.outbox;
         let mut tell = |text| {
             outbox.emit(Event::Warning { code: "waiting".into(), text });
             outbox.flush();
         };
-        let Some(set_up) = SetUp::wait(self.engine, order, context, cancel, &mut tell)? else {
-            return Ok((Verdict::Ended(Outcome::Cancelled), LaunchResult::default()));
+        let Some(set_up) = SetUp::wait(self.engine, order, context, self.cancel, &mut tell)? else {
+            let (verdict, result) = (Verdict::Ended(Outcome::Cancelled), LaunchResult::default());
+            return Ok(Launched { verdict, result, life });
         };
-        let child = Supervised::start(&self.engine.helper, launch)
+        let child = Supervised::start(&self.engine.helper, spec)
             .map_err(TurnError::system("cannot start the supervisor of the agent"))?;
         let ephemeral = self.ephemeral();
-        let lossy = ready.composed.lossy();
-        let around = Surroundings {
+        let mut life = life;
+        let mut around = Surroundings {
             limits: &order.limits,
-            cancel,
-            answers,
-            can_ask: self.can_ask,
+            cancel: self.cancel,
+            answers: self.answers,
+            can_ask: order.interactive,
             asked: asked.as_ref(),
             to_session: &|text| order.agent.session_id(text).ok(),
             continues: &|asked, named| {
                 context.store.as_deref().is_some_and(|store| order.agent.continues(store, asked, named))
             },
-            on_session: &|session, stored| {
+            on_session: &mut |session, stored| {
                 set_up.is_done();
                 if ephemeral {
                     return None;
                 }
-                let known = planned.filter(|pin| pin.session == *session);
-                if known.is_some_and(|pin| !stored || pin.state == PinState::Live) {
-                    return None;
-                }
-                let pin = self.pin_of(planned, session, lossy);
-                let state = if stored { PinState::Live } else { PinState::Tentative };
-                Some(System::Pin(Box::new(Pin { state, ..pin })))
+                let pin = if stored { life.stored() } else { life.named(session) };
+                pin.map(|pin| System::Pin(Box::new(pin.clone())))
             },
             started: self.started,
         };
-        let (verdict, mut got) = pump(child, ready.launch.driver, &around, outbox)
+        let (verdict, mut result) = pump(child, prepared.launch.driver, &mut around, &mut self.outbox)
             .map_err(TurnError::system("cannot watch the agent"))?;
-        tidy(got.session.as_ref());
-        if let (None, Some(lookup), Verdict::Ended(_)) = (&got.session, lookup, &verdict) {
+        let room = LINES_KEPT - self.lines.len().min(LINES_KEPT);
+        self.lines.extend(result.lines.drain(..).take(room));
+        tidy(result.session.as_ref());
+        if let (None, Some(lookup), Verdict::Ended(_)) = (&result.session, lookup, &verdict) {
             // The agent did not name its session: find out which one it was.
-            got.session = match lookup {
+            result.session = match lookup {
                 Lookup::Look(look) => look(),
                 Lookup::Ask { args, find } => {
                     let (path, helper) = (&context.installation.path, &self.engine.helper);
                     let ask = Ask { path, dir: Some(&context.dir), env: &lookup_env, helper };
-                    find(&ask.ask(&args, order.agent.foreign_env()).0.stdout)
+                    find(&ask.ask(&args, &order.agent.foreign_env()).0.stdout)
                 }
             };
-            got.stored = got.session.is_some();
+            result.stored = result.session.is_some();
         }
-        Ok((verdict, got))
-    }
-
-    /// A dead id is never kept.
-    fn give_up(pin: Option<&Pin>, words: &str, outbox: &mut Outbox) {
-        let Some(pin) = pin else { return };
-        let state = PinState::Retired { why: format!("the agent refused to resume it: {words}") };
-        outbox.write(System::Pin(Box::new(Pin { state, ..pin.clone() })));
+        Ok(Launched { verdict, result, life })
     }
 
     /// After a rejected resume: the whole slice again, in a fresh session.
-    fn run_fresh(&mut self, pin: Option<&Pin>, words: &str, outbox: &mut Outbox) -> Result<Prepared, TurnError> {
+    fn prepare_fresh(&mut self, pin: Option<&Pin>, words: &str) -> Result<(Prepared, PinLife), TurnError> {
         let session = pin.map(|pin| pin.session.as_str().to_owned()).unwrap_or_default();
         let why = Reason::SessionRejected { session: session.clone(), why: words.to_owned() };
         self.plan = Plan::fresh(why, &self.context.slice);
-        let ready = self.make_ready()?;
-        let agent = self.order.agent.agent();
-        outbox.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
-        if ready.composed.lossy() {
-            self.warn("lossy".into(), LOSSY.into(), outbox);
-        }
-        if let Some(text) = withheld(&ready.composed) {
-            self.warn(WITHHELD.into(), text, outbox);
-        }
-        self.next_run(ready, outbox)
-    }
-
-    fn make_ready(&self) -> Result<Prepared, TurnError> {
-        Prepared::make(self.engine, self.order, self.context, self.plan.clone(), self.can_ask)
-    }
-
-    fn next_run(&mut self, ready: Prepared, outbox: &mut Outbox) -> Result<Prepared, TurnError> {
+        let prepared = Prepared::make(self.engine, self.order, self.context, self.plan.clone())?;
+        let life = self.pin_life(&prepared);
         self.runs += 1;
-        outbox.next_run();
+        self.outbox.next_run();
         if !self.ephemeral() {
-            let intent = self.intent(&ready);
-            outbox.write_synced(vec![intent]).map_err(|trouble| self.unrecorded(trouble))?;
+            let intent = self.intent(&prepared, &life);
+            self.outbox.write_synced(vec![intent]).map_err(|trouble| self.unrecorded(trouble))?;
         }
-        Ok(ready)
+        let agent = self.order.agent.agent();
+        self.outbox.emit(Event::ResumeRejected { agent, session, text: words.to_owned() });
+        if prepared.composed.lossy() {
+            self.warn("lossy".into(), LOSSY.into());
+        }
+        if let Some(text) = withheld(&prepared.composed) {
+            self.warn(WITHHELD.into(), text);
+        }
+        Ok((prepared, life))
     }
 
     fn unrecorded(&self, cause: Trouble) -> TurnError {
@@ -451,44 +463,53 @@ impl Turn<'_> {
     fn settle(
         &mut self,
         mut receipt: Receipt,
-        mut got: LaunchResult,
-        planned: Option<&Pin>,
-        outbox: &mut Outbox,
-    ) -> Result<(String, Option<SessionId>, Receipt), TurnError> {
-        // A failure before the session was named counts for the one that was meant, else it would be
-        // resumed, and fail, for ever.
-        let meant = planned.filter(|_| receipt.outcome != Outcome::Completed);
-        let session = got.session.clone().or_else(|| meant.map(|pin| pin.session.clone()));
-        let asked = planned.is_some();
-        let pin = session.filter(|_| !self.ephemeral()).map(|session| {
-            let pin = self.pin_of(planned, &session, receipt.lossy);
-            settle::settled(self.order, self.context, pin, &mut got, &receipt.outcome)
+        mut result: LaunchResult,
+        life: Option<PinLife>,
+    ) -> Result<TurnOutcome, TurnError> {
+        let was_known = life.as_ref().is_some_and(|life| life.intended().is_some());
+        let life = life.filter(|_| !self.ephemeral());
+        let settled = life.and_then(|life| {
+            let session = result.session.as_ref().or(life.intended().map(|pin| &pin.session))?.clone();
+            let stored = stored_session::look(&*self.order.agent, self.context, &session);
+            life.settled(LaunchEnd {
+                session: result.session.as_ref(),
+                stored: result.stored,
+                outcome: &receipt.outcome,
+                total_told: result.total,
+                total_stored: stored.total,
+                witness: stored.witness,
+            })
         });
-        let should_have = !self.ephemeral() && self.context.runtime.can_resume;
-        if pin.is_none() && should_have && receipt.outcome == Outcome::Completed {
-            let then = if asked { "tells it this one again" } else { "replays the history" };
-            let text = format!("the agent did not name its session: the next turn {then}");
-            outbox.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
-            got.warn(&text);
+        if let Some((_, used)) = &settled {
+            result.usage = result.usage.or(*used);
         }
-        receipt.session = got.session.as_ref().map(|session| session.as_str().to_owned());
+        let should_have = !self.ephemeral() && self.context.runtime.can_resume;
+        if settled.is_none() && should_have && receipt.outcome == Outcome::Completed {
+            let then = if was_known { "tells it this one again" } else { "replays the history" };
+            let text = format!("the agent did not name its session: the next turn {then}");
+            self.outbox.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
+            result.warn(&text);
+        }
+        receipt.session = result.session.as_ref().map(|session| session.as_str().to_owned());
         receipt.warnings = std::mem::take(&mut self.warnings);
-        receipt.warnings.extend(got.take_warnings());
-        receipt.model = got.model;
-        receipt.usage = got.usage;
-        receipt.cost = got.cost;
-        receipt.exit_code = got.exit_code;
-        receipt.diagnostics = got.diagnostics;
+        receipt.warnings.extend(result.take_warnings());
+        receipt.model = result.model;
+        receipt.usage = result.usage;
+        receipt.cost = result.cost;
+        receipt.exit_code = result.exit_code;
+        receipt.diagnostics = result.diagnostics;
         receipt.milliseconds = self.started.elapsed().as_millis() as u64;
         if !self.ephemeral() {
-            let pin = pin.map(|pin| self.head.system(Some(self.id), &System::Pin(Box::new(pin))));
+            let pin = settled.map(|(pin, _)| self.pin_record(pin));
             let mut records: Vec<_> = pin.into_iter().collect();
             records.push(self.head.system(Some(self.id), &System::Receipt(Box::new(receipt.clone()))));
-            outbox.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
+            self.outbox.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
         }
-        let text = got.answer.text;
-        outbox.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
-        Ok((text, got.session, receipt))
+        let text = result.answer.into_string();
+        self.outbox.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
+        self.outbox.flush();
+        let diagnostics = std::mem::take(&mut self.lines);
+        Ok(TurnOutcome { text, session: result.session, receipt, diagnostics })
     }
 }
 

@@ -1,12 +1,12 @@
-use std::time::Duration;
+//! The blocking way: a turn is run to its end, and whoever watches is called on the caller's thread.
 
 use rejoin_agents::Answer;
 use rejoin_core::Event;
 
-use crate::during::answers::{AnswerBox, OpenQuestion};
+use crate::during::answers::OpenQuestion;
 use crate::during::cancel::CancelWatch;
-use crate::during::outbox::Batch;
-use crate::during::queue::{Popped, Queue};
+use crate::handle::StopOnPanic;
+use crate::{Engine, Order, TurnError, TurnOutcome};
 
 /// Whoever watches a turn.
 pub struct Watcher<'a> {
@@ -18,51 +18,24 @@ pub struct Watcher<'a> {
     pub cancel: CancelWatch,
 }
 
-/// How many lines that were not events an outcome keeps.
-const DIAGNOSTICS_KEPT: usize = 50;
-
-/// Hands events to whoever watches, on the caller's thread.
-pub(crate) fn show(
-    events: &Queue<Batch>,
-    answers: &AnswerBox,
-    on_event: &mut dyn FnMut(&Event),
-    mut on_question: Option<&mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
-    diagnostics: &mut Vec<String>,
-) {
-    loop {
-        let batch = match events.pop(Duration::from_hours(1)) {
-            Popped::Item(batch) => batch,
-            Popped::Nothing => continue,
-            Popped::Closed => return,
-        };
-        for event in &batch {
-            if let Event::Diagnostic { text, .. } = event
-                && diagnostics.len() < DIAGNOSTICS_KEPT
-            {
-                diagnostics.push(text.clone());
-            }
-            on_event(event);
-            if let (Event::Question(question), Some(answer)) = (event, on_question.as_mut()) {
-                let open = OpenQuestion { question, answers };
+impl Engine {
+    /// Carries out one turn: starts it, shows what it tells, waits for its end.
+    pub fn run(&self, order: Order, watcher: Watcher<'_>) -> Result<TurnOutcome, TurnError> {
+        let Watcher { on_event, mut on_question, cancel } = watcher;
+        let order = Order { interactive: on_question.is_some(), ..order };
+        let turn = self.start(order, cancel)?;
+        let answers = turn.answers.clone();
+        let _guard = StopOnPanic(turn.canceller(), turn.feed.clone());
+        for event in turn.events() {
+            on_event(&event);
+            if let (Event::Question(question), Some(answer)) = (&event, on_question.as_mut()) {
+                let open = OpenQuestion { question, answers: &answers };
                 if open.is_open() {
-                    answers.put(question.id.clone(), answer(&open));
+                    let given = answer(&open);
+                    turn.answer(&question.id, given);
                 }
             }
         }
-    }
-}
-
-/// If one side of a turn panics, the other must not wait for it: the agent is stopped, the turn settled.
-pub(crate) struct OnPanic<'a> {
-    pub(crate) events: &'a Queue<Batch>,
-    pub(crate) cancel: &'a CancelWatch,
-}
-
-impl Drop for OnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.events.close();
-            self.cancel.request();
-        }
+        turn.join()
     }
 }

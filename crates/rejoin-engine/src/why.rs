@@ -60,7 +60,7 @@ impl Engine {
     /// Would this turn resume, and why, or why not? Nothing is run or written.
     pub fn why(&self, order: &Order) -> Result<Why, TurnError> {
         let context = TurnContext::read(self, order)?;
-        let stored = |pin: &Pin| stored_session::stored(order.agent, pin);
+        let stored = |pin: &Pin| stored_session::stored(&*order.agent, pin);
         Ok(context.judge(self, order, |situation| {
             let pin = considered(situation, stored);
             let check = |guard: &Guard| {
@@ -117,7 +117,7 @@ impl TurnContext {
                 let now = match found {
                     Found::At(path) => {
                         check.stored = order.agent.witness(&path, &pin.session);
-                        match (&check.stored, stored_session::stored(order.agent, pin)) {
+                        match (&check.stored, stored_session::stored(&*order.agent, pin)) {
                             (None, _) => "gone".into(),
                             (Some(stored), Stored::Damaged(why)) => format!("{} ({why})", stored.path),
                             (Some(stored), _) => stored.path.clone(),

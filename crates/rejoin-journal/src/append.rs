@@ -1,5 +1,6 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,6 +28,9 @@ pub(crate) struct FileAppender {
     /// Where our last append ended, with a newline. If the file still ends there, so does its
     /// last line.
     sealed_at: Option<u64>,
+    /// How far this end knows what stands in the file, and what others wrote before that.
+    known: Option<u64>,
+    foreign: Vec<Range<u64>>,
     /// What was written could not be brought to the disk. The system may have given it up, and would
     /// call a second try a success: nothing more is written or acknowledged through this end.
     unsynced: bool,
@@ -35,12 +39,12 @@ pub(crate) struct FileAppender {
 impl FileAppender {
     pub(crate) fn open(path: PathBuf) -> Result<Self, JournalError> {
         let file = private::open(OpenOptions::new().read(true).append(true), &path)?;
-        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None, unsynced: false })
+        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None, known: None, foreign: Vec::new(), unsynced: false })
     }
 
     /// The same, for who has just made the file with so many bytes of whole lines.
     pub(crate) fn after(self, length: u64) -> Self {
-        Self { sealed_at: Some(length), ..self }
+        Self { sealed_at: Some(length), known: Some(length), ..self }
     }
 
     fn refuse_if_unsynced(&self) -> Result<(), JournalError> {
@@ -78,7 +82,7 @@ impl Append for FileAppender {
             drop(locked);
             let deleted = |_| JournalError::Deleted { path: self.path.clone() };
             self.file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(deleted)?;
-            self.sealed_at = None;
+            (self.sealed_at, self.known) = (None, None);
             locked = AppendLock::take(&self.file, &self.path)?;
             metadata = self.file.metadata().map_err(JournalError::io("look at", &self.path))?;
         }
@@ -93,6 +97,8 @@ impl Append for FileAppender {
         drop(locked);
 
         let end = length + written as u64;
+        self.foreign.extend(self.known.filter(|known| *known < length).map(|known| known..length));
+        self.known = result.is_ok().then_some(end);
         self.sealed_at = result.is_ok().then_some(end);
         let result = result.map_err(|cause| {
             let lines = memchr::memchr_iter(b'\n', &bytes[..written]).count();
@@ -107,6 +113,19 @@ impl Append for FileAppender {
 
     fn position(&self) -> Option<u64> {
         self.sealed_at
+    }
+
+    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError> {
+        let cannot = |cause| JournalError::io("look at", &self.path)(cause);
+        if let Some(known) = self.known
+            && self.file.metadata().map_err(cannot)?.len() > known
+        {
+            // One that is just being written is looked at when it is whole.
+            let end = last_line_end(&self.file).map_err(cannot)?.max(known);
+            self.foreign.extend((end > known).then_some(known..end));
+            self.known = Some(end);
+        }
+        Ok(std::mem::take(&mut self.foreign))
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {

@@ -186,11 +186,11 @@ impl Store for FileStore {
         Ok(Box::new(FileAppender::open(self.path(id)?)?))
     }
 
-    fn read(
+    fn read_until(
         &self,
         id: ConversationId,
         from: u64,
-        each: &mut dyn FnMut(Entry<'_>),
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
         let (file, path) = self.open(id)?;
         let length = || file.metadata().map(|metadata| metadata.len());
@@ -214,7 +214,7 @@ impl Store for FileStore {
             wait_for_writer(&file);
             if length().map_err(cannot_read)? == end + tail.bytes {
                 let content = Err(Problem::Torn { bytes: tail.bytes });
-                each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
+                let _ = each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
                 return Ok(end);
             }
             (at, before) = (end, tail.line.map(|line| line - 1));

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -76,19 +76,19 @@ impl Store for MemoryStore {
         let position = Some(lines.len() as u64);
         journals.insert(id, Journal { bytes: Arc::new(lines), modified: SystemTime::now() });
         drop(journals);
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position }))
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position, foreign: Vec::new() }))
     }
 
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
         self.bytes(id)?;
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None }))
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None, foreign: Vec::new() }))
     }
 
-    fn read(
+    fn read_until(
         &self,
         id: ConversationId,
         from: u64,
-        each: &mut dyn FnMut(Entry<'_>),
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
         let bytes = self.bytes(id)?;
         let length = bytes.len() as u64;
@@ -100,7 +100,7 @@ impl Store for MemoryStore {
         let Scanned { end, tail } = scan(&mut lines, from, before, each).map_err(unreadable)?;
         if let Some(tail) = tail {
             let content = Err(Problem::Torn { bytes: tail.bytes });
-            each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
+            let _ = each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
         }
         Ok(end)
     }
@@ -234,6 +234,7 @@ struct MemoryAppender {
     id: ConversationId,
     buffer: Vec<u8>,
     position: Option<u64>,
+    foreign: Vec<Range<u64>>,
 }
 
 impl Append for MemoryAppender {
@@ -246,15 +247,28 @@ impl Append for MemoryAppender {
             return Ok(memchr::memrchr(b'\n', &journal.bytes).map_or(0, |newline| newline as u64 + 1));
         }
         let lines = &self.buffer[usize::from(journal.is_sealed())..];
+        let begin = journal.bytes.len() as u64;
         Arc::make_mut(&mut journal.bytes).extend_from_slice(lines);
         journal.modified = SystemTime::now();
         let end = journal.bytes.len() as u64;
+        self.foreign.extend(self.position.filter(|known| *known < begin).map(|known| known..begin));
         self.position = Some(end);
         Ok(end)
     }
 
     fn position(&self) -> Option<u64> {
         self.position
+    }
+
+    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError> {
+        let end = self.store.bytes(self.id)?.len() as u64;
+        if let Some(known) = self.position
+            && known < end
+        {
+            self.foreign.push(known..end);
+            self.position = Some(end);
+        }
+        Ok(std::mem::take(&mut self.foreign))
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {

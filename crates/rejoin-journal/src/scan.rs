@@ -1,5 +1,5 @@
 use std::io::{self, Read, Seek};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use rejoin_core::{Envelope, System};
 use serde_json::value::RawValue;
@@ -22,17 +22,20 @@ pub(crate) struct Tail {
     pub(crate) limits: bool,
 }
 
-/// Hands out all that stands from `from` on; `before` is the number of lines up to there, if known.
+/// Hands out what stands from `from` on, until `each` has enough; `before` is the number of lines up to there, if known.
 pub(crate) fn scan<R: Read + Seek>(
     lines: &mut Lines<R>,
     from: u64,
     before: Option<u64>,
-    each: &mut dyn FnMut(Entry<'_>),
+    each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
 ) -> io::Result<Scanned> {
     lines.seek(from)?;
     let mut end = from;
     let mut number = before;
-    while let Some(line) = lines.next()? {
+    // A line is handed out whole, whatever is glued together in it.
+    let mut enough = false;
+    while !enough
+        && let Some(line) = lines.next()? {
         number = number.map(|number| number + 1);
         let place = line.place;
         // Only asked where something cannot be read.
@@ -46,7 +49,7 @@ pub(crate) fn scan<R: Read + Seek>(
                     // Mostly the only one of its line.
                     let end = if at.end == text { line.length } else { at.end as u64 };
                     let (place, end) = (place + at.start as u64, place + end);
-                    each(Entry { place, end, line: number, json, content, limits });
+                    enough |= each(Entry { place, end, line: number, json, content, limits }).is_break();
                 })
             }
         };
@@ -60,7 +63,8 @@ pub(crate) fn scan<R: Read + Seek>(
             }
             Some((at, problem)) => {
                 let (place, end) = (place + at as u64, place + line.length);
-                each(Entry { place, end, line: number, json: "", content: Err(problem), limits: limits() });
+                let problem = Entry { place, end, line: number, json: "", content: Err(problem), limits: limits() };
+                enough |= each(problem).is_break();
             }
             None => {}
         }

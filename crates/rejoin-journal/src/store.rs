@@ -1,5 +1,5 @@
 use std::io::Read;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -25,15 +25,28 @@ pub trait Store: Send + Sync {
     /// Opens a conversation for appending. Any number may be open at once.
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;
 
-    /// Reads all records from a place on (0, or what an earlier call returned), in the order of
-    /// the journal, and returns the place to go on from. What is no record is handed out as a
-    /// problem. That place stays before an unfinished last line: the next call looks at it again.
+    /// Reads the records from a place on (0, or what an earlier call returned), in the order of the
+    /// journal, until `each` has enough, and returns the place to go on from. What is no record is handed
+    /// out as a problem. That place stays before an unfinished last line: the next call looks at it again.
+    fn read_until(
+        &self,
+        id: ConversationId,
+        from: u64,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError>;
+
+    /// Reads all records from a place on.
     fn read(
         &self,
         id: ConversationId,
         from: u64,
         each: &mut dyn FnMut(Entry<'_>),
-    ) -> Result<u64, JournalError>;
+    ) -> Result<u64, JournalError> {
+        self.read_until(id, from, &mut |entry| {
+            each(entry);
+            ControlFlow::Continue(())
+        })
+    }
 
     /// What to keep of a place, to go on from it at another time or elsewhere: 0, what [`Store::read`]
     /// or [`Append::append`] returned, or an entry's end.
@@ -152,6 +165,10 @@ pub trait Append: Send {
     /// The place behind the last batch of this end, the first records of a conversation that was created
     /// with it included; `None` as long as there is none, and after a failure.
     fn position(&self) -> Option<u64>;
+
+    /// What others appended before, between and behind the batches of this end, from its first one on and
+    /// since the last call: for whoever follows the journal it writes.
+    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError>;
 
     /// Ends an unfinished last line, if there is one; says whether there was.
     fn seal(&mut self) -> Result<bool, JournalError>;

@@ -1,3 +1,3 @@
-//! When the agent is done: what its session now holds, and what was done.
+//! When the agent is done: what is told about it.
 
-pub(crate) mod settle;
+pub(crate) mod receipt;

@@ -9,9 +9,9 @@ use rejoin_files::read_regular_file;
 use rejoin_journal::private;
 use sha2::{Digest, Sha256};
 
-use crate::during::record_writer::new_id;
 use crate::TurnError;
 use crate::before::scratch;
+use crate::during::record_writer::new_id;
 
 /// The largest file that can be attached: more than any model takes.
 const LARGEST: u64 = 10 << 20;

@@ -7,13 +7,13 @@ use rejoin_core::compose::Told;
 use rejoin_core::plan::{Plan, Runtime, Situation, Wish, plan};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, FailureClass, Kind, Limit, LimitedBy, MessageId, Origin,
-    Outcome, Permissions, Pin, SaidHere, SessionId, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
+    Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
     not_counted, pins_to_weigh,
 };
 use rejoin_journal::messages;
 
-use crate::during::record_writer::RecordHeader;
 use crate::before::{git, origin, stored_session};
+use crate::during::record_writer::RecordHeader;
 use crate::{Base, Engine, Installation, Order, Target, TurnError, project_of};
 
 /// The conversation as it stands, and the place and program of the turn.
@@ -47,7 +47,7 @@ pub(crate) struct TurnContext {
 impl TurnContext {
     /// Reads everything an order depends on. Writes nothing.
     pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         let (id, info, conversation, is_new, noted) = match &order.target {
             Target::New { id, project, dir, scope, .. } => {
                 let (project, dir) = (text(project)?, text(&real_dir(dir)?)?);
@@ -142,7 +142,9 @@ impl TurnContext {
 
     /// Decides.
     pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
-        self.judge(engine, order, |situation| plan(situation, |pin| stored_session::stored(order.agent, pin)))
+        self.judge(engine, order, |situation| {
+            plan(situation, |pin| stored_session::stored(&*order.agent, pin))
+        })
     }
 
     /// Hands out everything the decision depends on.
@@ -174,7 +176,7 @@ impl TurnContext {
 
     /// Whether somebody used the session of a pin since we left it.
     pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
-        stored_session::was_used_elsewhere(order.agent, pin)
+        stored_session::was_used_elsewhere(&*order.agent, pin)
     }
 
     /// The agent's own pins.
@@ -322,23 +324,14 @@ impl TurnContext {
         }
     }
 
-    /// A new pin on a session of this context, before anything is known of it.
-    pub(crate) fn new_pin(&self, engine: &Engine, session: SessionId) -> Pin {
-        Pin {
-            session,
+    /// What a new session is bound to.
+    pub(crate) fn pin_binding(&self, engine: &Engine) -> PinBinding {
+        PinBinding {
             scope: self.info.scope,
             dir: self.dir.to_string_lossy().into_owned(),
             store: self.runtime.store.clone(),
             product: self.runtime.product.clone(),
             home: self.home(engine).to_owned(),
-            state: rejoin_core::PinState::Tentative,
-            seen: rejoin_core::Mark::EMPTY,
-            exposed: rejoin_core::Mark::EMPTY,
-            witness: None,
-            at_least: None,
-            lossy: false,
-            total: None,
-            failing: None,
         }
     }
 }
@@ -428,7 +421,7 @@ fn say(
 }
 
 fn not_installed(order: &Order) -> TurnError {
-    let agent = order.agent;
+    let agent = &order.agent;
     if agent.embedded().is_some() {
         return TurnError::NotFound(format!(
             "{} is part of the rejoin executable, which was not found beside this program nor on PATH; install rejoin or name it in REJOIN_HELPER",

@@ -10,8 +10,8 @@ use rejoin_core::plan::Wish;
 use rejoin_journal::{Lease, LockError, Owner, private};
 use sha2::{Digest, Sha256};
 
-use crate::during::cancel::CancelWatch;
 use crate::before::context::TurnContext;
+use crate::during::cancel::CancelWatch;
 use crate::during::record_writer::now;
 use crate::{Engine, Order, TurnError};
 
@@ -41,7 +41,7 @@ impl SetUp {
         cancel: &CancelWatch,
         tell: &mut dyn FnMut(String),
     ) -> Result<Option<Self>, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         let store = context.store.as_deref().filter(|_| order.wish != Wish::Ephemeral);
         let Some((store, was_ready)) = store.and_then(|store| Some((store, agent.is_set_up(store)?))) else {
             return Ok(Some(Self::default()));

@@ -6,8 +6,8 @@ use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, SessionId, TurnId};
 use rejoin_journal::{JournalError, Lease, LockError, Owner, birth};
 
-use crate::during::cancel::CancelWatch;
 use crate::before::context::TurnContext;
+use crate::during::cancel::CancelWatch;
 use crate::during::record_writer::now;
 use crate::supervisor;
 use crate::{Engine, Order, Target, TurnError};

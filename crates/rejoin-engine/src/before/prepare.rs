@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use crate::before::attach::place_for_copies;
 use crate::before::context::{TurnContext, environment};
-use crate::during::record_writer::new_id;
 use crate::before::shown_args::shown_args;
 use crate::before::stored_session;
+use crate::during::record_writer::new_id;
 use crate::{Engine, Helper, Order, TurnError};
 
 /// Said whenever a replay had to be shortened.
@@ -39,9 +39,8 @@ impl Prepared {
         order: &Order,
         context: &TurnContext,
         plan: Plan,
-        can_ask: bool,
     ) -> Result<Self, TurnError> {
-        let agent = order.agent;
+        let agent = &*order.agent;
         check_kinds(agent, &order.attachments)?;
         let capabilities = &context.installation.capabilities;
         let (told, unread) = context.told(engine, order, &plan.told())?;
@@ -91,7 +90,7 @@ impl Prepared {
             store: context.store.as_deref(),
             env: &|name| engine.variable(&context.env, name),
             own_dir: &own_dir,
-            can_ask,
+            can_ask: order.interactive,
             total_before,
             ids: Box::new(new_id),
         })?;
@@ -109,7 +108,8 @@ impl Prepared {
 
     /// What would be done, for `--dry-run`.
     pub(crate) fn describe(&self, engine: &Engine, order: &Order, context: &TurnContext) -> DryRun {
-        let used_elsewhere = self.composed.pin().is_some_and(|pin| TurnContext::was_used_elsewhere(order, pin));
+        let used_elsewhere =
+            self.composed.pin().is_some_and(|pin| TurnContext::was_used_elsewhere(order, pin));
         DryRun {
             agent: order.agent.agent(),
             conversation: (!context.is_new).then_some(context.id),
@@ -234,5 +234,5 @@ fn total_before(order: &Order, pin: &Pin) -> Usage {
     if pin.witness.is_some() && !TurnContext::was_used_elsewhere(order, pin) {
         return remembered;
     }
-    stored_session::total(order.agent, pin).unwrap_or(remembered)
+    stored_session::total(&*order.agent, pin).unwrap_or(remembered)
 }

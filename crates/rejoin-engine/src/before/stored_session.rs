@@ -6,6 +6,8 @@ use rejoin_agents::{Definition, Found};
 use rejoin_core::plan::Stored;
 use rejoin_core::{Pin, SessionId, Usage, Witness};
 
+use crate::before::context::TurnContext;
+
 /// Nobody's use makes a session shorter: an older copy was put back, or its end was lost with the
 /// power. It would go on without what was said since.
 const SHORTER: &str = "it is shorter than it was left";
@@ -40,14 +42,22 @@ pub(crate) fn total(agent: &dyn Definition, pin: &Pin) -> Option<Usage> {
     found(find(agent, pin)).and_then(|path| agent.stored_total(&path))
 }
 
-/// How the stored session looks now.
-pub(crate) fn witness(
-    agent: &dyn Definition,
-    store: &Path,
-    dir: &Path,
-    session: &SessionId,
-) -> Option<Witness> {
-    found(agent.find_session(store, dir, session)).and_then(|path| agent.witness(&path, session))
+/// A stored session after a turn.
+#[derive(Default)]
+pub(crate) struct AfterTurn {
+    /// How it looks.
+    pub(crate) witness: Option<Witness>,
+    /// The running total the agent stored with it.
+    pub(crate) total: Option<Usage>,
+}
+
+/// Looks at the stored session after a turn, once.
+pub(crate) fn look(agent: &dyn Definition, context: &TurnContext, session: &SessionId) -> AfterTurn {
+    let Some(store) = context.store.as_deref() else { return AfterTurn::default() };
+    let Some(path) = found(agent.find_session(store, &context.dir, session)) else {
+        return AfterTurn::default();
+    };
+    AfterTurn { witness: agent.witness(&path, session), total: agent.stored_total(&path) }
 }
 
 fn find(agent: &dyn Definition, pin: &Pin) -> Found {

@@ -1,29 +1,34 @@
 //! The way of an answer from whoever watches to the agent that asked, and which questions still wait for one.
 
 use std::collections::HashSet;
-use std::io::{Read, Write};
 use std::ops::Deref;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rejoin_agents::Answer;
-use rejoin_core::Question;
+use rejoin_core::{Question, QuestionAnswer};
 
-/// Answers on their way from the watcher to the agent.
+use crate::Canceller;
+
+/// Answers on their way to the agent.
 #[derive(Clone)]
 pub(crate) struct AnswerBox {
-    answers: Arc<Mutex<Vec<(String, Answer)>>>,
+    answers: Arc<Mutex<Vec<(String, Given)>>>,
     open: Arc<Mutex<HashSet<String>>>,
-    wake: Arc<(UnixStream, UnixStream)>,
+    wake: Canceller,
+}
+
+/// An answer, and where it was given.
+pub(crate) enum Given {
+    /// In this process.
+    Here(Answer),
+    /// In another one, which wrote it into the journal.
+    Elsewhere(QuestionAnswer),
 }
 
 impl AnswerBox {
-    pub(crate) fn new() -> std::io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        theirs.set_nonblocking(true)?;
-        Ok(Self { answers: Arc::default(), open: Arc::default(), wake: Arc::new((ours, theirs)) })
+    /// A box that wakes the turn by the same socket that stops it.
+    pub(crate) fn new(wake: Canceller) -> Self {
+        Self { answers: Arc::default(), open: Arc::default(), wake }
     }
 
     /// An agent waits for an answer.
@@ -41,7 +46,7 @@ impl AnswerBox {
         self.questions().clear();
     }
 
-    fn is_open(&self, question: &str) -> bool {
+    pub(crate) fn is_open(&self, question: &str) -> bool {
         self.questions().contains(question)
     }
 
@@ -49,20 +54,13 @@ impl AnswerBox {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn put(&self, question: String, answer: Answer) {
+    pub(crate) fn put(&self, question: String, answer: Given) {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).push((question, answer));
-        let _ = (&self.wake.1).write(&[1]);
+        self.wake.wake();
     }
 
-    pub(crate) fn take(&self) -> Vec<(String, Answer)> {
-        let _ = (&self.wake.0).read(&mut [0; 64]);
+    pub(crate) fn take(&self) -> Vec<(String, Given)> {
         std::mem::take(&mut *self.answers.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl AsFd for AnswerBox {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.wake.0.as_fd()
     }
 }
 

@@ -5,6 +5,11 @@ use std::sync::Arc;
 
 use crate::TurnError;
 
+/// Asks to stop.
+const CANCEL: u8 = 1;
+/// Asks to look at what came.
+const WAKE: u8 = 0;
+
 /// Stops a running turn, from any thread or from a signal handler.
 ///
 /// The first call asks the agent to stop in its own way and then climbs the ladder; the second one
@@ -23,10 +28,15 @@ pub struct CancelWatch {
 impl Canceller {
     /// Asks the turn to stop.
     pub fn cancel(&self) {
-        let _ = (&*self.0).write(&[1]);
+        let _ = (&*self.0).write(&[CANCEL]);
     }
 
-    /// The socket behind it, for a signal handler: one byte is one request.
+    /// Something else waits for the turn.
+    pub(crate) fn wake(&self) {
+        let _ = (&*self.0).write(&[WAKE]);
+    }
+
+    /// The socket behind it, for a signal handler: one byte that is not 0 is one request.
     pub fn socket(&self) -> std::io::Result<UnixStream> {
         self.0.try_clone()
     }
@@ -46,15 +56,16 @@ impl CancelWatch {
         Ok((theirs.clone(), CancelWatch { ours, theirs }))
     }
 
-    /// A request of our own.
-    pub(crate) fn request(&self) {
-        self.theirs.cancel();
+    /// Another handle.
+    pub(crate) fn canceller(&self) -> Canceller {
+        self.theirs.clone()
     }
 
     /// How many requests came since the last look.
     pub(crate) fn requests(&self) -> usize {
-        let mut buffer = [0; 16];
-        (&self.ours).read(&mut buffer).unwrap_or(0)
+        let mut buffer = [WAKE; 64];
+        let _ = (&self.ours).read(&mut buffer);
+        buffer.iter().filter(|byte| **byte != WAKE).count()
     }
 }
 

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use rejoin_core::{Asked, ConversationId, Envelope, System, TurnId};
 use rejoin_journal::Store;
 
+use crate::Canceller;
+use crate::during::answers::{AnswerBox, Given};
 use crate::during::record_writer::RecordWriter;
-use crate::during::signals::Signals;
 
 /// Looks at what others appended to the journal of a turn.
 pub(crate) struct Follow {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) conversation: ConversationId,
     pub(crate) turn: TurnId,
-    pub(crate) signals: Signals,
+    pub(crate) canceller: Canceller,
+    pub(crate) answers: AnswerBox,
 }
 
 impl Follow {
@@ -33,9 +35,9 @@ impl Follow {
 
     fn hear(&self, envelope: &Envelope<'_>) {
         match envelope.system() {
-            Some(System::Asked(Asked::Cancel { turn })) if turn == self.turn => self.signals.cancel(),
+            Some(System::Asked(Asked::Cancel { turn })) if turn == self.turn => self.canceller.cancel(),
             Some(System::Asked(Asked::Answer { turn, answer })) if turn == self.turn => {
-                self.signals.answer(answer);
+                self.answers.put(answer.question.clone(), Given::Elsewhere(answer));
             }
             _ => {}
         }

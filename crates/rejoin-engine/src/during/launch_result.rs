@@ -1,6 +1,6 @@
 //! What a run brings in.
 
-use rejoin_core::{MessageId, Outcome, SessionId, Usage};
+use rejoin_core::{AnswerText, Outcome, SessionId, Usage};
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) struct LaunchResult {
     pub(crate) total: Option<Usage>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) diagnostics: u64,
+    /// The first lines that were not events, of either stream.
+    pub(crate) lines: Vec<String>,
     pub(crate) warnings: Vec<String>,
     /// Warnings beyond those kept.
     pub(crate) more_warnings: usize,
@@ -31,6 +33,9 @@ pub(crate) struct LaunchResult {
     /// The user asked to stop, for whatever reason it was being stopped already.
     pub(crate) cancelled: bool,
 }
+
+/// How many lines that were not events an outcome keeps.
+pub(crate) const LINES_KEPT: usize = 50;
 
 /// How many warnings of an agent a receipt repeats, and how much of each; the journal has all of them.
 const WARNINGS_KEPT: usize = 50;
@@ -55,30 +60,5 @@ impl LaunchResult {
             warnings.push(format!("and {} more warnings", self.more_warnings));
         }
         warnings
-    }
-}
-
-/// The text of the newest message of the agent, bounded.
-#[derive(Debug, Default)]
-pub(crate) struct AnswerText {
-    message: Option<MessageId>,
-    pub(crate) text: String,
-}
-
-/// An answer is kept up to this size; the journal has all of it.
-const ANSWER_BYTES: usize = 8 << 20;
-
-impl AnswerText {
-    /// Takes in a piece or a block of text; a new message begins a new answer.
-    pub(crate) fn put(&mut self, message: MessageId, offset: usize, text: &str) {
-        if self.message != Some(message) {
-            self.message = Some(message);
-            self.text.clear();
-        }
-        if offset < self.text.len() {
-            self.text.truncate(self.text.floor_char_boundary(offset));
-        }
-        let room = ANSWER_BYTES.saturating_sub(self.text.len());
-        self.text.push_str(&text[..text.floor_char_boundary(room)]);
     }
 }

@@ -3,14 +3,16 @@
 pub(crate) mod answers;
 pub(crate) mod cancel;
 pub(crate) mod drain;
+pub(crate) mod feed;
+pub(crate) mod follow;
 pub(crate) mod launch_result;
 pub(crate) mod lines;
 pub(crate) mod outbox;
 pub(crate) mod poll;
 pub(crate) mod pump;
-pub(crate) mod queue;
 pub(crate) mod record_writer;
 pub(crate) mod silence;
 pub(crate) mod stop;
 pub(crate) mod text;
 pub(crate) mod weight;
+pub(crate) mod writer_pool;

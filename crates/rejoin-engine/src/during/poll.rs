@@ -13,7 +13,6 @@ pub(crate) enum Source {
     Stdin,
     Control,
     Cancel,
-    Answer,
 }
 
 /// Waits until something can be done, and tells what.

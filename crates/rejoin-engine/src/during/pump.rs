@@ -7,19 +7,19 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use rejoin_agents::{Answer, Driver, Exit, Line, Step};
-use rejoin_core::{AnsweredBy, Event, FailureClass, Outcome, Question, SessionId, Stream};
+use rejoin_core::{AnsweredBy, Event, FailureClass, Outcome, Question, QuestionAnswer, SessionId, Stream};
 use rustix::event::PollFlags;
 
 use crate::Limits;
-use crate::during::answers::AnswerBox;
+use crate::during::answers::{AnswerBox, Given};
 use crate::during::cancel::CancelWatch;
-use crate::during::outbox::Outbox;
 use crate::during::drain::Drain;
-use crate::during::launch_result::{Verdict, LaunchResult};
-use crate::during::stop::Rung;
+use crate::during::launch_result::{LINES_KEPT, LaunchResult, Verdict};
 use crate::during::lines::Lines;
+use crate::during::outbox::Outbox;
 use crate::during::poll::{Source, read_some, wait_for};
 use crate::during::silence::{Silence, shows_life};
+use crate::during::stop::Rung;
 use crate::supervisor::{Command, Report, Supervised, list_processes};
 
 const STDERR_LINE: usize = 64 << 10;
@@ -39,16 +39,16 @@ pub(crate) struct Surroundings<'a> {
     /// Whether the second session goes on with all that the first one, which was asked for, held.
     pub(crate) continues: &'a dyn Fn(&SessionId, &SessionId) -> bool,
     /// Called when the session is known, and when it is known to be stored.
-    pub(crate) on_session: &'a dyn Fn(&SessionId, bool) -> Option<rejoin_core::System>,
+    pub(crate) on_session: &'a mut dyn FnMut(&SessionId, bool) -> Option<rejoin_core::System>,
     /// When the turn began.
     pub(crate) started: Instant,
 }
 
 /// A run on its way.
-pub(crate) struct Pump<'a> {
+pub(crate) struct Pump<'a, 'b> {
     pub(crate) child: Supervised,
     pub(crate) driver: Box<dyn Driver>,
-    pub(crate) around: &'a Surroundings<'a>,
+    pub(crate) around: &'a mut Surroundings<'b>,
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) got: LaunchResult,
     pub(crate) steps: Vec<Step>,
@@ -83,7 +83,7 @@ pub(crate) struct Pump<'a> {
 pub(crate) fn pump(
     child: Supervised,
     driver: Box<dyn Driver>,
-    around: &Surroundings<'_>,
+    around: &mut Surroundings<'_>,
     outbox: &mut Outbox,
 ) -> std::io::Result<(Verdict, LaunchResult)> {
     if let Some(stdin) = &child.stdin {
@@ -122,7 +122,7 @@ pub(crate) fn pump(
     Ok(pump.finish())
 }
 
-impl Pump<'_> {
+impl Pump<'_, '_> {
     fn run(&mut self) -> std::io::Result<()> {
         let mut stdout = Lines::new(self.around.limits.line);
         let mut stderr = Lines::new(STDERR_LINE);
@@ -152,7 +152,6 @@ impl Pump<'_> {
                     fds.push((Source::Stdin, stdin.as_fd(), PollFlags::OUT));
                 }
                 fds.push((Source::Cancel, self.around.cancel.as_fd(), PollFlags::IN));
-                fds.push((Source::Answer, self.around.answers.as_fd(), PollFlags::IN));
                 wait_for(&fds, self.patience(reading))?
             };
             self.heard_nothing = reading && !ready.contains(&Source::Stdout);
@@ -160,8 +159,10 @@ impl Pump<'_> {
                 match source {
                     Source::Control => control_open = self.read_reports(),
                     Source::Stdin => self.write_input(),
-                    Source::Cancel => self.on_cancel(),
-                    Source::Answer => self.on_answers(),
+                    Source::Cancel => {
+                        self.on_cancel();
+                        self.on_answers();
+                    }
                     Source::Stdout => stdout_open = self.read_stdout(&mut stdout, &mut buffer),
                     Source::Stderr => stderr_open = self.read_stderr(&mut stderr, &mut buffer),
                 }
@@ -394,7 +395,12 @@ impl Pump<'_> {
             // Being told to wait is nothing to repeat at the end.
             Event::Warning { code, text } if code != "retry" => self.got.warn(text),
             Event::Compaction { .. } => self.compacting = self.over.is_some(),
-            Event::Diagnostic { stream: Stream::Stdout, .. } => self.got.diagnostics += 1,
+            Event::Diagnostic { stream, text } => {
+                self.got.diagnostics += u64::from(*stream == Stream::Stdout);
+                if self.got.lines.len() < LINES_KEPT {
+                    self.got.lines.push(text.clone());
+                }
+            }
             _ => {}
         }
         self.outbox.emit(event);
@@ -447,8 +453,16 @@ impl Pump<'_> {
     }
 
     fn on_answers(&mut self) {
-        for (question, answer) in self.around.answers.take() {
+        let answers = self.around.answers.take();
+        if answers.is_empty() {
+            return;
+        }
+        for (question, given) in answers {
             if let Some(question) = self.open_questions.remove(&question) {
+                let answer = match given {
+                    Given::Here(answer) => answer,
+                    Given::Elsewhere(answer) => from_record(&question, answer),
+                };
                 self.answer(&question, AnsweredBy::User, answer);
             }
         }
@@ -500,5 +514,14 @@ impl Pump<'_> {
                 self.outbox.emit(Event::Warning { code: "background".into(), text });
             }
         }
+    }
+}
+
+/// An answer that was written down elsewhere.
+fn from_record(question: &Question, answer: QuestionAnswer) -> Answer {
+    let chosen = question.choices.iter().find(|choice| Some(&choice.id) == answer.option.as_ref());
+    match chosen.map(|choice| choice.label.clone()).or(answer.text) {
+        Some(text) => Answer::Text(text),
+        None => Answer::Declined,
     }
 }

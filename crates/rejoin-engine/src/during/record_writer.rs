@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use rejoin_core::{
-    Agent, CallNote, CallStatus, Content, ConversationId, Event, Kind, MessageId, Native, Part, Record,
-    Stream, System, TurnId,
+    Agent, AgentSession, CallNote, CallStatus, Content, ConversationId, Event, Kind, MessageId, Native, Part,
+    Record, Stream, System, TurnId,
 };
 use rejoin_journal::{Append, JournalError, LONGEST_LINE, fit_line};
 use serde_json::to_value;
@@ -111,8 +112,9 @@ pub(crate) fn new_id() -> MessageId {
 struct Open {
     kind: Kind,
     parent: MessageId,
-    /// Bytes of text so far.
+    /// Bytes of text so far, and those of them that have their records.
     written: usize,
+    recorded: usize,
     /// The block being streamed: where it began, and a hash of it.
     block: Option<(usize, u64)>,
     /// Its model and the agent's id of it are written.
@@ -178,6 +180,17 @@ impl RecordWriter {
         }
     }
 
+    /// Behind all that was written.
+    pub(crate) fn place(&self) -> u64 {
+        self.journal.position().unwrap_or_default()
+    }
+
+    /// What others appended to the same journal since the last call.
+    pub(crate) fn written_by_others(&mut self) -> Vec<Range<u64>> {
+        // Where it cannot be seen, nobody is heard; the next write tells what is wrong.
+        self.journal.take_foreign().unwrap_or_default()
+    }
+
     /// Writes records of rejoin's own, and waits for the disk.
     pub(crate) fn put_synced(&mut self, records: &[Record]) -> Result<(), JournalError> {
         // With its receipt a turn is over: what did not come back was cut short.
@@ -204,7 +217,15 @@ impl RecordWriter {
     /// Takes in one event.
     pub(crate) fn note(&mut self, event: &Event) -> Result<(), JournalError> {
         match event {
-            Event::Session { session, .. } => self.session = Some(session.clone()),
+            Event::Session { agent, session, model, agent_version } => {
+                self.session = Some(session.clone());
+                self.system(&System::Session(AgentSession {
+                    agent: agent.clone(),
+                    session: session.clone(),
+                    model: model.clone(),
+                    agent_version: agent_version.clone(),
+                }));
+            }
             Event::TextDelta { message, text, .. } => self.piece_of_text(*message, text),
             Event::Message { message, offset, text, model, native } => {
                 self.finished(*message, *offset, text, model.as_deref(), native.as_deref());
@@ -241,12 +262,11 @@ impl RecordWriter {
                 record.tool_calls_metadata = to_value(event).into_iter().collect();
                 self.put_in_batch(record, weight(event));
             }
-            Event::Usage { usage, .. } => {
+            Event::Usage { usage, cost } => {
                 if let Some(message) = self.last_answer {
                     self.settle();
-                    let mut record = self.message(Kind::Assistant, message);
-                    record.tokens = Some(*usage);
-                    self.put_in_batch(record, 64);
+                    let record = self.last_of(message, |record| record.tokens.is_none());
+                    (record.tokens, record.cost) = (Some(*usage), *cost);
                 }
             }
             Event::Compaction { text } => {
@@ -320,25 +340,31 @@ impl RecordWriter {
             return;
         }
         self.settle();
-        let mut pieces = in_lines(text);
-        let mut record = self.message(Kind::Assistant, message);
-        let first = if same { "" } else { pieces.next().unwrap_or_default() };
-        if !same {
-            record.message = Some(Content::model(vec![Part::text(first)]));
-            record.replaces = replaces;
+        let native = (!named).then(|| Native {
+            agent: Some(self.agent.clone()),
+            session: self.session.clone(),
+            message_id: id.map(str::to_owned),
+        });
+        let model = model.filter(|_| !named).map(str::to_owned);
+        if same {
+            let record = self.last_of(message, |record| record.native.is_none() && record.model.is_none());
+            (record.model, record.native) = (model, native);
+            return;
         }
-        if !named {
-            record.model = model.map(str::to_owned);
-            record.native = Some(Native {
-                agent: Some(self.agent.clone()),
-                session: self.session.clone(),
-                message_id: id.map(str::to_owned),
-            });
+        if let Some(offset) = replaces {
+            self.open(Kind::Assistant, message).recorded = offset;
         }
-        let about = model.map_or(0, str::len) + id.map_or(0, str::len);
-        self.put_in_batch(record, first.len() + about);
-        for piece in pieces.filter(|_| !same) {
-            self.assistant(message, Part::text(piece), piece.len());
+        let about = model.as_ref().map_or(0, String::len) + id.map_or(0, str::len);
+        let mut names = Some((replaces, model, native));
+        for piece in in_lines(text) {
+            let mut record = self.text(message, piece);
+            if let Some((replaces, model, native)) = names.take() {
+                if replaces.is_some() {
+                    (record.replaces, record.offset) = (replaces, None);
+                }
+                (record.model, record.native) = (model, native);
+            }
+            self.put_in_batch(record, piece.len() + about);
         }
     }
 
@@ -354,10 +380,34 @@ impl RecordWriter {
     fn settle(&mut self) {
         let Some((message, text)) = self.piece.take() else { return };
         for piece in in_lines(&text) {
-            let mut record = self.message(Kind::Assistant, message);
-            record.message = Some(Content::model(vec![Part::text(piece)]));
+            let record = self.text(message, piece);
             self.put_in_batch(record, piece.len());
         }
+    }
+
+    /// The next piece of a message's text, with where it stands in it.
+    fn text(&mut self, message: MessageId, piece: &str) -> Record {
+        let open = self.open(Kind::Assistant, message);
+        let offset = open.recorded;
+        open.recorded += piece.len();
+        let mut record = self.message(Kind::Assistant, message);
+        record.offset = (offset > 0).then_some(offset);
+        record.message = Some(Content::model(vec![Part::text(piece)]));
+        record
+    }
+
+    /// The last record, if it is one of this message that still has room for what is to be said; else a
+    /// new one. A line is not written for what fits into the one before it.
+    fn last_of(&mut self, message: MessageId, has_room: impl Fn(&Record) -> bool) -> &mut Record {
+        let fits =
+            |record: &Record| record.uuid == message && record.kind == Kind::Assistant && has_room(record);
+        if !self.batch.last().is_some_and(fits) {
+            let record = self.message(Kind::Assistant, message);
+            self.put_in_batch(record, 0);
+        }
+        self.batch_bytes += 128;
+        let last = self.batch.len() - 1;
+        &mut self.batch[last]
     }
 
     /// Notes what became of the calls that have not come back.
@@ -386,7 +436,10 @@ impl RecordWriter {
         let known = self.open.iter().rposition(|(id, _)| *id == message);
         let at = known.unwrap_or_else(|| {
             let parent = std::mem::replace(&mut self.end, message);
-            self.open.push_back((message, Open { kind, parent, written: 0, block: None, named: false }));
+            self.open.push_back((
+                message,
+                Open { kind, parent, written: 0, recorded: 0, block: None, named: false },
+            ));
             if self.open.len() > MESSAGES_OPEN {
                 self.open.pop_front();
             }

@@ -18,7 +18,7 @@ pub(crate) enum Rung {
     Killed,
 }
 
-impl Pump<'_> {
+impl Pump<'_, '_> {
     pub(crate) fn on_cancel(&mut self) {
         for _ in 0..self.around.cancel.requests() {
             self.got.cancelled = true;

@@ -90,14 +90,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<K: Keeper + 'static> Default for WriterPool<K> {
     fn default() -> Self {
-        let state = PoolState {
-            ready: VecDeque::new(),
-            due: BTreeMap::new(),
-            open: 0,
-            next: 0,
-            threads: 0,
-            idle: 0,
-        };
+        let state =
+            PoolState { ready: VecDeque::new(), due: BTreeMap::new(), open: 0, next: 0, threads: 0, idle: 0 };
         Self(Arc::new(Pool { state: Mutex::new(state), work: Condvar::new() }))
     }
 }
@@ -117,8 +111,14 @@ impl<K: Keeper + 'static> WriterPool<K> {
             state.open -= 1;
             return Err(error);
         }
-        let mail =
-            MailState { notes: VecDeque::new(), bytes: 0, scheduled: false, due: false, closing: false, done: false };
+        let mail = MailState {
+            notes: VecDeque::new(),
+            bytes: 0,
+            scheduled: false,
+            due: false,
+            closing: false,
+            done: false,
+        };
         let mailbox = Mailbox {
             number,
             every,

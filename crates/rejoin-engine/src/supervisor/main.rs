@@ -121,7 +121,8 @@ impl Held {
     /// rejoin is gone: whoever asks is told who holds them now.
     fn take_over(&self) {
         let what = "ending what a rejoin that was killed left running";
-        let owner = Owner::this_process("rejoin", what, crate::during::record_writer::now()).marked(&self.mark);
+        let owner =
+            Owner::this_process("rejoin", what, crate::during::record_writer::now()).marked(&self.mark);
         for lock in &self.locks {
             let _ = rejoin_journal::write_owner(lock, &owner);
         }

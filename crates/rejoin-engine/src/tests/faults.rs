@@ -1,7 +1,7 @@
 //! A disk that fails once, at any of its calls; and failures of our own. No turn is done without a receipt.
 
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -44,6 +44,9 @@ impl Append for FailingEnd {
     fn position(&self) -> Option<u64> {
         self.end.position()
     }
+    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError> {
+        self.end.take_foreign()
+    }
     fn seal(&mut self) -> Result<bool, JournalError> {
         self.end.seal()
     }
@@ -75,13 +78,13 @@ impl Store for Failing {
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
         Ok(Box::new(self.failing(self.store.appender(id)?)))
     }
-    fn read(
+    fn read_until(
         &self,
         id: ConversationId,
         from: u64,
-        each: &mut dyn FnMut(Entry<'_>),
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
-        self.store.read(id, from, each)
+        self.store.read_until(id, from, each)
     }
     fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
         self.store.cursor(id, place)

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::scripted::ScriptDriver;
 use crate::during::answers::AnswerBox;
-use crate::during::outbox::{Batch, Outbox, UNSHOWN_BYTES};
+use crate::during::feed::{Fed, Feed};
 use crate::during::launch_result::Verdict;
+use crate::during::outbox::Outbox;
 use crate::during::pump::{Surroundings, pump};
-use crate::during::queue::{Popped, Queue};
 use crate::supervisor::{LaunchSpec, Supervised};
 use crate::{CancelWatch, Helper, Limits};
 
@@ -18,7 +18,7 @@ pub(super) struct Pumped(tempfile::TempDir);
 /// The run, from outside.
 pub(super) struct Running<'a> {
     dir: &'a Path,
-    events: &'a Queue<Batch>,
+    events: &'a Feed,
     is_over: &'a dyn Fn() -> bool,
 }
 
@@ -30,7 +30,8 @@ impl Pumped {
     /// Runs a script to its end, which `meanwhile` sees from outside.
     pub(super) fn run(&self, script: &str, limits: &Limits, meanwhile: impl FnOnce(&Running<'_>)) -> Verdict {
         let dir = self.0.path();
-        let (mut outbox, events) = Outbox::new(false).unwrap();
+        let events = Feed::new(true);
+        let mut outbox = Outbox::new(events.clone(), None).unwrap();
         let run = move || {
             let launch = LaunchSpec {
                 argv: ["sh", "-c", script].map(Into::into).into(),
@@ -40,19 +41,20 @@ impl Pumped {
                 locks: Vec::new(),
                 mark: uuid::Uuid::new_v4().to_string(),
             };
-            let around = Surroundings {
+            let cancel = CancelWatch::pair().unwrap().1;
+            let mut around = Surroundings {
                 limits,
-                cancel: &CancelWatch::pair().unwrap().1,
-                answers: &AnswerBox::new().unwrap(),
+                cancel: &cancel,
+                answers: &AnswerBox::new(cancel.canceller()),
                 can_ask: false,
                 asked: None,
                 to_session: &|_| None,
                 continues: &|_, _| false,
-                on_session: &|_, _| None,
+                on_session: &mut |_, _| None,
                 started: Instant::now(),
             };
             let child = Supervised::start(&Helper::Thread, launch).unwrap();
-            pump(child, Box::new(ScriptDriver::new()), &around, &mut outbox).unwrap().0
+            pump(child, Box::new(ScriptDriver::new()), &mut around, &mut outbox).unwrap().0
         };
         std::thread::scope(|threads| {
             let running = threads.spawn(run);
@@ -65,7 +67,7 @@ impl Pumped {
 impl Running<'_> {
     /// More waits for the watcher than may.
     pub(super) fn until_nothing_is_read(&self) {
-        eventually("too much for the watcher", || self.events.bytes() >= UNSHOWN_BYTES);
+        eventually("too much for the watcher", || self.events.is_full());
     }
 
     /// Tells the script something.
@@ -91,7 +93,7 @@ impl Running<'_> {
     /// Takes everything from now on, until the run is over.
     pub(super) fn take_all(&self) {
         while !(self.is_over)() {
-            let _: Popped<Batch> = self.events.pop(Duration::from_millis(5));
+            let _: Fed = self.events.pop(Duration::from_millis(5));
         }
     }
 }

@@ -19,6 +19,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::pumped::eventually;
+use crate::during::outbox::JournalWriters;
 use crate::{
     AgentSetup, Base, CancelWatch, Canceller, Engine, Helper, Limits, OpenQuestion, Order, Target, TurnError,
     TurnOutcome, Watcher,
@@ -215,7 +216,12 @@ impl Place {
         mut on_question: Option<&mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
     ) -> Ran {
         let home = Home::open(self.path().join("home")).unwrap();
-        let engine = Engine { home, store: Arc::clone(&self.store), helper: self.helper.clone() };
+        let engine = Engine {
+            home,
+            store: Arc::clone(&self.store),
+            helper: self.helper.clone(),
+            writers: JournalWriters::default(),
+        };
         let cancel = self.cancel.lock().unwrap().take().unwrap_or_else(|| CancelWatch::pair().unwrap().1);
         let mut events = Vec::new();
         let mut on_event = |event: &Event| {
@@ -252,6 +258,7 @@ impl Place {
             permissions: None,
             here: dir.clone(),
             narrowing: |_| Ok(None),
+            interactive: false,
             system_prompt: None,
             append_system_prompt: None,
             extra_args: Vec::new(),

@@ -1,7 +1,7 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, AnsweredBy, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content, Decision, Event,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content, Decision, Event,
     FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState, Question, Reason,
     Receipt, Record, Repeated, Scope, SessionId, Stream, System, Usage, Witness,
 };
@@ -101,6 +101,17 @@ fn example() -> Vec<Record> {
         tell(20, Some(1), System::Question(Box::new(question()))),
         tell(21, Some(1), System::QuestionAnswered(question().answered(AnsweredBy::User, Some("allow")))),
         tell(22, Some(1), System::QuestionWithdrawn { question: "req_02".into() }),
+        tell(
+            23,
+            Some(1),
+            System::Session(AgentSession {
+                agent: Agent::Claude,
+                session: SESSION.into(),
+                model: Some("claude-opus-4-1".into()),
+                agent_version: Some("2.1.197".into()),
+            }),
+        ),
+        tell(24, None, System::Asked(Asked::Cancel { turn: message(1) })),
     ]
 }
 
@@ -208,6 +219,7 @@ fn subtype(system: &System) -> &'static str {
         System::Moved { .. } => "moved",
         System::Permissions { .. } => "permissions",
         System::Intent(_) => "intent",
+        System::Session(_) => "session",
         System::Pin(_) => "pin",
         System::Receipt(_) => "receipt",
         System::Amendment { .. } => "amendment",
@@ -220,6 +232,7 @@ fn subtype(system: &System) -> &'static str {
         System::Question(_) => "question",
         System::QuestionAnswered(_) => "question_answered",
         System::QuestionWithdrawn { .. } => "question_withdrawn",
+        System::Asked(_) => "asked",
     }
 }
 

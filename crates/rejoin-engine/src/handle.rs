@@ -1,0 +1,90 @@
+//! A turn that was started: watched, answered, stopped and waited for from any thread.
+
+use std::thread::JoinHandle;
+
+use rejoin_agents::Answer;
+use rejoin_core::{ConversationId, TurnId};
+use rejoin_journal::{Cursor, JournalError};
+
+use crate::during::answers::{AnswerBox, Given};
+use crate::during::feed::Feed;
+use crate::events::{Events, Journal};
+use crate::{Canceller, TurnError, TurnOutcome};
+
+/// A turn on its way. Dropping it lets the turn go on; the process that started it must live.
+pub struct TurnHandle {
+    pub(crate) turn: TurnId,
+    pub(crate) journal: Option<Journal>,
+    pub(crate) canceller: Canceller,
+    pub(crate) answers: AnswerBox,
+    pub(crate) feed: Feed,
+    pub(crate) thread: JoinHandle<Option<Result<TurnOutcome, TurnError>>>,
+}
+
+impl TurnHandle {
+    /// The turn.
+    pub fn turn(&self) -> TurnId {
+        self.turn
+    }
+
+    /// Its conversation; none for an ephemeral turn.
+    pub fn conversation(&self) -> Option<ConversationId> {
+        self.journal.as_ref().map(|journal| journal.conversation)
+    }
+
+    /// Where its records begin in the journal of the conversation; none for an ephemeral turn.
+    pub fn cursor(&self) -> Result<Option<Cursor>, JournalError> {
+        let journal = self.journal.as_ref();
+        journal.map(|journal| journal.store.cursor(journal.conversation, journal.begin)).transpose()
+    }
+
+    /// Asks it to stop; a second time ends everything at once.
+    pub fn cancel(&self) {
+        self.canceller.cancel();
+    }
+
+    /// What stops it, for elsewhere.
+    pub fn canceller(&self) -> Canceller {
+        self.canceller.clone()
+    }
+
+    /// Answers a question of the agent. Whether it still waited for one: the first answer stands.
+    pub fn answer(&self, question: &str, answer: Answer) -> bool {
+        let open = self.answers.is_open(question);
+        if open {
+            self.answers.put(question.to_owned(), Given::Here(answer));
+        }
+        open
+    }
+
+    /// What it tells, from its first event to its last.
+    pub fn events(&self) -> Events {
+        Events::new(self.feed.clone(), self.journal.clone())
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for its end.
+    pub fn join(self) -> Result<TurnOutcome, TurnError> {
+        if self.feed.take() {
+            // Nobody watches: an ephemeral turn need not keep anything for him.
+            self.feed.drop_all();
+        }
+        self.thread.join().ok().flatten().unwrap_or_else(|| Err(TurnError::panicked()))
+    }
+}
+
+/// Stops a turn whose watcher panics: it is settled, and nothing is left running.
+pub(crate) struct StopOnPanic(pub(crate) Canceller, pub(crate) Feed);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.1.drop_all();
+            self.0.cancel();
+        }
+    }
+}
