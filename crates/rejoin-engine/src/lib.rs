@@ -7,6 +7,7 @@
 compile_error!("rejoin's engine needs a Unix-like system so far");
 
 mod after;
+mod asks;
 mod before;
 mod command;
 mod during;

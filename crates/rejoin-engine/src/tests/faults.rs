@@ -1,158 +1,28 @@
 //! A disk that fails once, at any of its calls; and failures of our own. No turn is done without a receipt.
 
-use std::io::{self, Read};
-use std::ops::{ControlFlow, Range};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
-use rejoin_journal::{
-    Adopted, Append, Cursor, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
-};
+use rejoin_core::{Event, FailureClass, Outcome};
+use rejoin_journal::{JournalError, MemoryStore};
 
+use super::hooked::Hooked;
 use super::scripted::Place;
 use crate::{Helper, TurnError};
 
-/// A store that refuses the n-th of its writes and syncs, and no other.
-struct Failing {
-    store: MemoryStore,
-    calls: Arc<AtomicUsize>,
-    nth: usize,
-}
-
-struct FailingEnd {
-    end: Box<dyn Append>,
-    calls: Arc<AtomicUsize>,
-    nth: usize,
-}
-
-impl FailingEnd {
-    fn call(&self) -> Result<(), JournalError> {
-        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 != self.nth {
+/// A place whose store refuses the n-th of its writes and syncs, and no other.
+fn place(nth: usize) -> (Place, Arc<AtomicUsize>) {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let hook = Arc::new(move || {
+        if counted.fetch_add(1, Ordering::SeqCst) + 1 != nth {
             return Ok(());
         }
         let cause = io::Error::from(io::ErrorKind::StorageFull);
         Err(JournalError::Append { path: "journal".into(), kept: 0, records: 1, cause })
-    }
-}
-
-impl Append for FailingEnd {
-    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
-        self.call()?;
-        self.end.append(records)
-    }
-    fn position(&self) -> Option<u64> {
-        self.end.position()
-    }
-    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError> {
-        self.end.take_foreign()
-    }
-    fn seal(&mut self) -> Result<bool, JournalError> {
-        self.end.seal()
-    }
-    fn sync(&mut self) -> Result<(), JournalError> {
-        self.call()?;
-        self.end.sync()
-    }
-}
-
-impl Failing {
-    fn failing(&self, end: Box<dyn Append>) -> FailingEnd {
-        FailingEnd { end, calls: Arc::clone(&self.calls), nth: self.nth }
-    }
-}
-
-impl Store for Failing {
-    fn create(
-        &self,
-        id: ConversationId,
-        info: &ConversationInfo,
-        first: &[Record],
-    ) -> Result<Box<dyn Append>, JournalError> {
-        let nowhere = self.failing(MemoryStore::new().create(id, info, &[])?);
-        // Written and synced before it is there.
-        nowhere.call()?;
-        nowhere.call()?;
-        Ok(Box::new(self.failing(self.store.create(id, info, first)?)))
-    }
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        Ok(Box::new(self.failing(self.store.appender(id)?)))
-    }
-    fn read_until(
-        &self,
-        id: ConversationId,
-        from: u64,
-        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
-    ) -> Result<u64, JournalError> {
-        self.store.read_until(id, from, each)
-    }
-    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
-        self.store.cursor(id, place)
-    }
-    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError> {
-        self.store.place(id, cursor)
-    }
-    fn fetch(
-        &self,
-        id: ConversationId,
-        places: &[u64],
-        each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
-    ) -> Result<(), JournalError> {
-        self.store.fetch(id, places, each)
-    }
-    fn search(
-        &self,
-        id: ConversationId,
-        text: &str,
-        each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
-    ) -> Result<(), JournalError> {
-        self.store.search(id, text, each)
-    }
-    fn read_back(
-        &self,
-        id: ConversationId,
-        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
-    ) -> Result<(), JournalError> {
-        self.store.read_back(id, each)
-    }
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        self.store.raw(id)
-    }
-    fn adopt(
-        &self,
-        id: ConversationId,
-        info: &ConversationInfo,
-        bytes: &mut dyn Read,
-        before: &mut dyn FnMut(Adopted) -> Result<(), JournalError>,
-    ) -> Result<Adopted, JournalError> {
-        self.store.adopt(id, info, bytes, before)
-    }
-    fn relocate(
-        &self,
-        id: ConversationId,
-        project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        self.store.relocate(id, project, say_so)
-    }
-    fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
-        self.store.remove(id)
-    }
-    fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
-        self.store.ids()
-    }
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
-        self.store.look(project)
-    }
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
-        self.store.list(project)
-    }
-}
-
-fn place(nth: usize) -> (Place, Arc<AtomicUsize>) {
-    let calls = Arc::new(AtomicUsize::new(0));
-    let store = Failing { store: MemoryStore::new(), calls: Arc::clone(&calls), nth };
-    (Place::on(Arc::new(store)), calls)
+    });
+    (Place::on(Arc::new(Hooked { store: MemoryStore::new(), hook })), calls)
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Turns on an agent that is a shell script, in an engine whose store is in memory.
 
 mod faults;
+mod handles;
+mod hooked;
 mod idle;
 mod large;
 mod leftovers;

@@ -12,7 +12,7 @@ use rejoin_agents::{
 use rejoin_core::plan::Wish;
 use rejoin_core::{
     Agent, Choice, ConversationId, Event, FailureClass, InvalidSessionId, MessageId, Outcome, Question,
-    Receipt, Scope, SessionId, Stream, System,
+    Receipt, Scope, SessionId, Stream, System, Usage,
 };
 use rejoin_journal::{Home, MemoryStore, Store};
 use serde_json::json;
@@ -22,7 +22,7 @@ use super::pumped::eventually;
 use crate::during::outbox::JournalWriters;
 use crate::{
     AgentSetup, Base, CancelWatch, Canceller, Engine, Helper, Limits, OpenQuestion, Order, Target, TurnError,
-    TurnOutcome, Watcher,
+    TurnHandle, TurnOutcome, Watcher,
 };
 
 /// An agent that runs its prompt in a shell.
@@ -132,6 +132,26 @@ impl Driver for ScriptDriver {
                 choices: vec![Choice { id: "1".into(), label: "tea".into(), ..Choice::default() }],
                 ..Question::default()
             }),
+            "whole" => {
+                let offset = *written;
+                *written += rest.len();
+                Event::Message {
+                    message,
+                    offset,
+                    text: rest,
+                    model: Some("m".into()),
+                    native: Some("n".into()),
+                }
+            }
+            "think" => Event::Thinking { message, text: rest },
+            "usage" => {
+                let usage = Usage { input: rest.parse().unwrap(), ..Usage::default() };
+                Event::Usage { usage, cost: Some(0.5) }
+            }
+            "session" => {
+                let agent = Agent::named("scripted");
+                Event::Session { agent, session: rest, model: None, agent_version: Some("1".into()) }
+            }
             "back" => Event::QuestionWithdrawn { question: rest },
             "quiet" => return,
             // A line that takes its time.
@@ -203,6 +223,29 @@ impl Place {
         canceller
     }
 
+    /// An engine of its own on this place.
+    pub(super) fn engine(&self) -> Engine {
+        let home = Home::open(self.path().join("home")).unwrap();
+        let (store, helper) = (Arc::clone(&self.store), self.helper.clone());
+        Engine { home, store, helper, writers: JournalWriters::default() }
+    }
+
+    /// Starts a script as a turn of that engine, with somebody who answers.
+    pub(super) fn start(&self, engine: &Engine, script: &str) -> TurnHandle {
+        let order = Order { interactive: true, ..self.order(script) };
+        engine.start(order, CancelWatch::pair().unwrap().1).unwrap()
+    }
+
+    /// The same, in another conversation.
+    pub(super) fn start_another(&self, engine: &Engine, script: &str) -> TurnHandle {
+        let id = ConversationId::new(Uuid::new_v4());
+        let Order { target: Target::New { project, dir, scope, name, .. }, .. } = self.order(script) else {
+            panic!("a new conversation")
+        };
+        let target = Target::New { id, project, dir, scope, name };
+        engine.start(Order { target, ..self.order(script) }, CancelWatch::pair().unwrap().1).unwrap()
+    }
+
     /// Runs a script as the first turn.
     pub(super) fn run(&self, script: &str) -> Ran {
         self.watch(script, |_| {}, None)
@@ -215,13 +258,7 @@ impl Place {
         mut each: impl FnMut(&Event),
         mut on_question: Option<&mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
     ) -> Ran {
-        let home = Home::open(self.path().join("home")).unwrap();
-        let engine = Engine {
-            home,
-            store: Arc::clone(&self.store),
-            helper: self.helper.clone(),
-            writers: JournalWriters::default(),
-        };
+        let engine = self.engine();
         let cancel = self.cancel.lock().unwrap().take().unwrap_or_else(|| CancelWatch::pair().unwrap().1);
         let mut events = Vec::new();
         let mut on_event = |event: &Event| {

@@ -117,33 +117,3 @@ fn a_warning_is_a_record() {
     assert!(place.notes().contains(&warned), "{:?}", place.notes());
     assert!(place.receipt().unwrap().warnings.contains(&"careful".to_owned()));
 }
-
-#[test]
-fn a_slow_watcher_stops_the_reading_and_misses_nothing() {
-    let place = Place::new();
-    let mut held = false;
-    // 6 MiB of text in lines of 64 KiB, and a mark when all of it was taken from the agent.
-    let written = place.path().join("written");
-    let script = format!(
-        "line=$(head -c 65536 /dev/zero | tr '\\0' x); for i in $(seq 96); do echo \"say $line\"; done; touch '{}'; echo end",
-        written.display()
-    );
-    let ran = place.watch(
-        &script,
-        |event| {
-            if matches!(event, Event::TextDelta { .. }) && !held {
-                held = true;
-                std::thread::sleep(Duration::from_millis(300));
-                assert!(!written.exists(), "far more was read than a watcher is owed");
-            }
-        },
-        None,
-    );
-    ran.completed();
-    let text: usize = ran
-        .events
-        .iter()
-        .map(|event| if let Event::TextDelta { text, .. } = event { text.len() } else { 0 })
-        .sum();
-    assert_eq!(text, 96 * 65536);
-}

@@ -1,0 +1,136 @@
+//! A store in memory with something in the way of its writes and syncs.
+
+use std::io::Read;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
+use rejoin_journal::{
+    Adopted, Append, Cursor, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
+};
+
+/// Is called before every write and sync.
+pub(super) type Hook = Arc<dyn Fn() -> Result<(), JournalError> + Send + Sync>;
+
+/// The store.
+pub(super) struct Hooked {
+    pub(super) store: MemoryStore,
+    pub(super) hook: Hook,
+}
+
+struct HookedEnd {
+    end: Box<dyn Append>,
+    hook: Hook,
+}
+
+impl Append for HookedEnd {
+    fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
+        (self.hook)()?;
+        self.end.append(records)
+    }
+    fn position(&self) -> Option<u64> {
+        self.end.position()
+    }
+    fn take_foreign(&mut self) -> Result<Vec<Range<u64>>, JournalError> {
+        self.end.take_foreign()
+    }
+    fn seal(&mut self) -> Result<bool, JournalError> {
+        self.end.seal()
+    }
+    fn sync(&mut self) -> Result<(), JournalError> {
+        (self.hook)()?;
+        self.end.sync()
+    }
+}
+
+impl Hooked {
+    fn hooked(&self, end: Box<dyn Append>) -> Box<dyn Append> {
+        Box::new(HookedEnd { end, hook: Arc::clone(&self.hook) })
+    }
+}
+
+impl Store for Hooked {
+    fn create(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        first: &[Record],
+    ) -> Result<Box<dyn Append>, JournalError> {
+        // Written and synced before it is there.
+        (self.hook)()?;
+        (self.hook)()?;
+        Ok(self.hooked(self.store.create(id, info, first)?))
+    }
+    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
+        Ok(self.hooked(self.store.appender(id)?))
+    }
+    fn read_until(
+        &self,
+        id: ConversationId,
+        from: u64,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError> {
+        self.store.read_until(id, from, each)
+    }
+    fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
+        self.store.cursor(id, place)
+    }
+    fn place(&self, id: ConversationId, cursor: &Cursor) -> Result<u64, JournalError> {
+        self.store.place(id, cursor)
+    }
+    fn fetch(
+        &self,
+        id: ConversationId,
+        places: &[u64],
+        each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
+    ) -> Result<(), JournalError> {
+        self.store.fetch(id, places, each)
+    }
+    fn search(
+        &self,
+        id: ConversationId,
+        text: &str,
+        each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        self.store.search(id, text, each)
+    }
+    fn read_back(
+        &self,
+        id: ConversationId,
+        each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        self.store.read_back(id, each)
+    }
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        self.store.raw(id)
+    }
+    fn adopt(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        bytes: &mut dyn Read,
+        before: &mut dyn FnMut(Adopted) -> Result<(), JournalError>,
+    ) -> Result<Adopted, JournalError> {
+        self.store.adopt(id, info, bytes, before)
+    }
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        self.store.relocate(id, project, say_so)
+    }
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
+        self.store.remove(id)
+    }
+    fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
+        self.store.ids()
+    }
+    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+        self.store.look(project)
+    }
+    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+        self.store.list(project)
+    }
+}
