@@ -46,6 +46,9 @@ fn check(disk: &Disk, expected: [u128; 4]) {
                 assert_eq!(index.list(&some).unwrap().more, limit < 4, "{limit}");
             }
             assert_eq!(order(index, &ConversationFilter::default()), expected);
+            for before in 0..=5 {
+                assert_eq!(index.newest("/p", before).unwrap(), expected.get(before).copied(), "{before}");
+            }
         }
     }
 }
@@ -130,4 +133,42 @@ fn only_those_with_all_labels_are_listed() {
     };
     assert_eq!(of(&tags), [2].map(conversation));
     assert_eq!(of(&tags[..1]), [2, 4].map(conversation));
+}
+
+/// `/p/q` and `/p-q` are kept in one directory.
+#[test]
+fn the_newest_one_is_of_the_project_that_is_asked_for_wherever_it_was_moved() {
+    let disk = Disk::new();
+    for (number, project) in [(1, "/p/q"), (2, "/p-q"), (3, "/p/q")] {
+        disk.begin(number, project);
+        disk.append(number, &[at(said(conversation(number), 1, None, Kind::User, "x"), number as u64)]);
+    }
+    let newest = |project: &str, before: usize| {
+        let nowhere = Index::open(&disk.store, &disk.nowhere()).newest(project, before).unwrap();
+        assert_eq!(disk.index().newest(project, before).unwrap(), nowhere);
+        let all = ConversationFilter { project: Some(project), ..ConversationFilter::default() };
+        let all = order(&mut Index::open(&disk.store, &disk.nowhere()), &all);
+        assert_eq!(all.get(before).copied(), nowhere);
+        nowhere
+    };
+    assert_eq!(newest("/p/q", 0), Some(conversation(3)));
+    assert_eq!(newest("/p/q", 1), Some(conversation(1)));
+    assert_eq!(newest("/p/q", 2), None);
+    assert_eq!(newest("/p-q", 0), Some(conversation(2)));
+    let moved = System::Moved { project: "/p-q".to_owned(), dir: "/p-q".to_owned() };
+    disk.append(3, &[system(conversation(3), None, &moved)]);
+    assert_eq!(newest("/p/q", 0), Some(conversation(1)));
+    assert_eq!(newest("/p-q", 0), Some(conversation(3)));
+    // What the cache knows is the same.
+    assert_eq!(disk.index().list(&ConversationFilter::default()).unwrap().conversations.len(), 3);
+    assert_eq!(newest("/p-q", 0), Some(conversation(3)));
+    // Without its first line, all of it must be read.
+    let path = disk.path(2);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("?{text}")).unwrap();
+    for project in ["/p/q", "/p-q"] {
+        for before in 0..3 {
+            newest(project, before);
+        }
+    }
 }
