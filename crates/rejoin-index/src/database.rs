@@ -9,10 +9,10 @@ use rejoin_journal::{Checksum, Standing, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Statement, params};
 use uuid::Uuid;
 
-use crate::contents::{Contents, put_contents};
 use crate::facts::{Facts, Fingerprint, Summary, TurnFacts};
 use crate::failure::Failure;
-use crate::numbers::{pack, unpack};
+use crate::fulltext::catalog::{Catalog, put_catalog};
+use crate::varint::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
 const SCHEMA: i64 = 4;
@@ -79,7 +79,7 @@ pub(crate) struct Database {
 
 /// What the cache holds of a journal, besides its turns.
 #[derive(PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct JournalRow {
     pub(crate) key: i64,
     pub(crate) standing: Standing,
     pub(crate) worded: bool,
@@ -137,7 +137,7 @@ impl Database {
     }
 
     /// What is known of all journals.
-    pub(crate) fn known(&self) -> Result<Vec<Known>, Failure> {
+    pub(crate) fn known(&self) -> Result<Vec<JournalRow>, Failure> {
         let mut statement = self.connection.prepare(
             "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal",
         )?;
@@ -152,7 +152,7 @@ impl Database {
     }
 
     /// What is known of some journals.
-    pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<Known>, Failure> {
+    pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<JournalRow>, Failure> {
         let mut statement = self.connection.prepare(
             "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal WHERE id = ?",
         )?;
@@ -301,9 +301,9 @@ impl Database {
         let document = Document { key: self.next_key("document")?, journal, first: turns.0, last: turns.1 };
         self.write_document(&document)?;
         if part {
-            let mut contents = self.contents()?;
-            contents.divide(&document);
-            self.put_contents(&contents)?;
+            let mut catalog = self.catalog()?;
+            catalog.divide(&document);
+            self.put_catalog(&catalog)?;
         }
         Ok(document.key)
     }
@@ -321,9 +321,9 @@ impl Database {
     /// be told from one that was lost.
     pub(crate) fn remove_document(&self, key: i64) -> Result<(), Failure> {
         self.write_document(&Document { key, journal: NO_JOURNAL, first: 0, last: 0 })?;
-        let mut contents = self.contents()?;
-        if contents.unite(key) {
-            self.put_contents(&contents)?;
+        let mut catalog = self.catalog()?;
+        if catalog.unite(key) {
+            self.put_catalog(&catalog)?;
         }
         Ok(())
     }
@@ -354,7 +354,7 @@ impl Database {
     /// their words.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        if self.next_key("document")? <= self.contents()?.last_document {
+        if self.next_key("document")? <= self.catalog()?.last_document {
             return Err(Failure::Ruined);
         }
         Ok(())
@@ -464,13 +464,13 @@ fn make(connection: &Connection) -> Result<(), Failure> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     if user_version(connection)? == 0 {
         connection.execute_batch(TABLES)?;
-        put_contents(connection, &Contents::default())?;
+        put_catalog(connection, &Catalog::default())?;
         connection.execute_batch(&format!("PRAGMA user_version = {SCHEMA};"))?;
     }
     Ok(connection.execute_batch("COMMIT")?)
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+fn known(row: &Row<'_>) -> rusqlite::Result<JournalRow> {
     let id: [u8; 16] = row.get(1)?;
     let number = |at| row.get(at).map(|number: i64| number.cast_unsigned());
     let modified: i64 = row.get(4)?;
@@ -488,7 +488,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     if worded != 0 && worded != worded_mark(sum) {
         return Err(rusqlite::Error::InvalidQuery);
     }
-    Ok(Known { key, standing, worded: worded != 0, used, project, name })
+    Ok(JournalRow { key, standing, worded: worded != 0, used, project, name })
 }
 
 fn id_bytes(id: ConversationId) -> [u8; 16] {

@@ -10,7 +10,7 @@ use rejoin_journal::{Checksum, JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
 
 use crate::last_use::last_use;
-use crate::pieces;
+use crate::message_parts;
 
 /// Longer beginnings are cut: nobody reads them in a list.
 const LONGEST_TITLE: usize = 300;
@@ -18,7 +18,7 @@ const LONGEST_TITLE: usize = 300;
 /// How a conversation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ConversationState {
     /// Its last turn is done.
     Idle,
     /// Its last turn failed.
@@ -61,7 +61,7 @@ pub struct Summary {
     /// Cost of all turns in US dollars, where agents tell.
     pub cost: Option<f64>,
     /// How it stands.
-    pub state: State,
+    pub state: ConversationState,
 }
 
 /// A turn as statistics see it.
@@ -76,7 +76,7 @@ pub struct TurnFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<i64>,
     /// How it ended.
-    pub state: Ended,
+    pub state: TurnEnd,
     /// Resumed, or fresh and why; `None` if it was cut before anything is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Planned>,
@@ -106,7 +106,7 @@ pub struct TurnFacts {
 /// How a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum TurnEnd {
     /// The agent said it was done.
     Completed,
     /// It failed.
@@ -223,7 +223,7 @@ impl Glance {
         store.fetch(id, &places, &mut |place, raw| {
             let Ok(raw) = raw else { return };
             if Some(place) == first {
-                glance.title = pieces::text(raw.json);
+                glance.title = message_parts::text(raw.json);
             }
             if Some(place) == head {
                 glance.git_branch =
@@ -271,9 +271,9 @@ fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> 
         usage: conversation.usage(),
         cost: (!costs.is_empty()).then(|| costs.iter().sum()),
         state: match conversation.tree.head().map(Turn::state) {
-            Some(TurnState::Failed) => State::Failed,
-            Some(TurnState::Cut) => State::Interrupted,
-            Some(TurnState::Completed) | None => State::Idle,
+            Some(TurnState::Failed) => ConversationState::Failed,
+            Some(TurnState::Cut) => ConversationState::Interrupted,
+            Some(TurnState::Completed) | None => ConversationState::Idle,
         },
     }
 }
@@ -293,9 +293,9 @@ fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
             agent: turn.agent.clone(),
             started: started(turn),
             state: match turn.state() {
-                TurnState::Completed => Ended::Completed,
-                TurnState::Failed => Ended::Failed,
-                TurnState::Cut => Ended::Cut,
+                TurnState::Completed => TurnEnd::Completed,
+                TurnState::Failed => TurnEnd::Failed,
+                TurnState::Cut => TurnEnd::Cut,
             },
             plan: receipt.map(|receipt| match &receipt.plan {
                 Decision::Resume { .. } => Planned::Resumed,

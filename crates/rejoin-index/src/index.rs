@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use rejoin_core::ConversationId;
 use rejoin_journal::{JournalError, Standing, Store};
 
-use crate::database::{Database, Known};
+use crate::bring_up_to_date::{RowBefore, Stale, update};
+use crate::database::{Database, JournalRow};
 use crate::facts::Facts;
 use crate::failure::Failure;
 use crate::last_use::{last_use, time_of};
-use crate::update::{Before, Stale, update};
 
 /// From so many journals on, all rows are read at once instead of one by one.
 const MANY: usize = 200;
@@ -37,9 +37,9 @@ pub struct Progress {
 }
 
 /// A journal and what the cache knows of it: its key if that is all there is to know.
-pub(crate) struct Fresh {
+pub(crate) struct Compared {
     pub(crate) standing: Standing,
-    pub(crate) known: Option<Known>,
+    pub(crate) known: Option<JournalRow>,
 }
 
 impl<'a> Index<'a> {
@@ -119,30 +119,31 @@ impl<'a> Index<'a> {
     /// Brings the cache up to date with some journals, with their words if `wording`, and says of
     /// each whether the cache knows all of it now. What it says holds until the next call: changes
     /// other processes make meanwhile are not seen.
-    pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
-        let fresh = self.compare(standings, wording);
-        let stale: Vec<&Fresh> = fresh.iter().filter(|fresh| fresh.known.is_none()).collect();
+    pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Compared> {
+        let compared = self.compare(standings, wording);
+        let stale: Vec<&Compared> = compared.iter().filter(|compared| compared.known.is_none()).collect();
         if stale.is_empty() || self.database.is_none() || self.untouched {
-            return fresh;
+            return compared;
         }
-        let stale: Vec<Standing> = stale.iter().map(|fresh| fresh.standing).collect();
+        let stale: Vec<Standing> = stale.iter().map(|compared| compared.standing).collect();
         self.read(stale, wording);
         self.compare(standings, wording)
     }
 
-    fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
+    fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Compared> {
         self.ask(Database::hold);
         let mut known = self.known(standings);
-        let holds =
-            |known: &Known, standing: &Standing| known.standing == *standing && (known.worded || !wording);
+        let holds = |known: &JournalRow, standing: &Standing| {
+            known.standing == *standing && (known.worded || !wording)
+        };
         let compare = |standing: &Standing| {
             let known = known.remove(&standing.id).filter(|known| holds(known, standing));
-            Fresh { standing: *standing, known }
+            Compared { standing: *standing, known }
         };
         standings.iter().map(compare).collect()
     }
 
-    pub(crate) fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, Known> {
+    pub(crate) fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, JournalRow> {
         let known = if standings.len() > MANY {
             self.ask(Database::known)
         } else {
@@ -179,7 +180,7 @@ impl<'a> Index<'a> {
     }
 
     /// What is known of a journal that only grew since; nothing if it is another one.
-    fn before(&mut self, known: Known, standing: &Standing) -> Option<Before> {
+    fn before(&mut self, known: JournalRow, standing: &Standing) -> Option<RowBefore> {
         let was = known.standing;
         let same = was == *standing;
         if !same && (was.file != standing.file || was.bytes >= standing.bytes) {
@@ -195,14 +196,14 @@ impl<'a> Index<'a> {
         let worded = self.ask(|database| database.worded(key))?;
         let documents = self.ask(|database| database.documents(key))?;
         let documents = documents.iter().map(|document| (document.key, document.first, document.last));
-        Some(Before { known, facts, worded, documents: documents.collect() })
+        Some(RowBefore { known, facts, worded, documents: documents.collect() })
     }
 
     /// The facts of a journal, from the cache or from itself. `None` if it is gone or cannot be
     /// read, which is told.
-    pub(crate) fn facts(&mut self, fresh: &Fresh) -> Option<Facts> {
-        let cached = fresh.known.as_ref().and_then(|known| self.ask(|database| database.facts(known.key)));
-        cached.or_else(|| self.fold(&fresh.standing))
+    pub(crate) fn facts(&mut self, compared: &Compared) -> Option<Facts> {
+        let cached = compared.known.as_ref().and_then(|known| self.ask(|database| database.facts(known.key)));
+        cached.or_else(|| self.fold(&compared.standing))
     }
 
     pub(crate) fn fold(&mut self, standing: &Standing) -> Option<Facts> {
@@ -228,8 +229,8 @@ impl<'a> Index<'a> {
         self.ask(|database| {
             database.release()?;
             database.begin()?;
-            let gone = |known: &&Known| !there.contains(&known.standing.id);
-            let forget = |known: Vec<Known>| {
+            let gone = |known: &&JournalRow| !there.contains(&known.standing.id);
+            let forget = |known: Vec<JournalRow>| {
                 known.iter().filter(gone).try_for_each(|known| database.forget(known.key))
             };
             let forgotten = database.known().and_then(forget).and_then(|()| database.commit());

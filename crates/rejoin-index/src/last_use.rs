@@ -35,7 +35,7 @@ pub(crate) fn time_of(used: Option<i64>, standing: &Standing) -> SystemTime {
 
 /// Journals, to be taken in the order of their last use. A file is hardly older than its last
 /// record, so those with old files are not looked into before their turn may come.
-pub(crate) struct Newest {
+pub(crate) struct NewestFirst {
     waiting: BinaryHeap<Candidate>,
 }
 
@@ -49,7 +49,7 @@ struct Candidate {
     place: usize,
 }
 
-impl Newest {
+impl NewestFirst {
     pub(crate) fn new(standings: &[Standing]) -> Self {
         let candidate = |(place, standing): (usize, &Standing)| Candidate {
             time: standing.modified.checked_add(SLACK).unwrap_or(standing.modified),

@@ -8,31 +8,22 @@
 //! gathered to documents, and for every word it is kept in which documents it stands. Their texts
 //! are not stored: a candidate is read from its journal, so nothing is found that is not there.
 
-mod bag;
-mod batch;
-mod block;
-mod contents;
+mod bring_up_to_date;
 mod database;
 mod facts;
 mod failure;
+mod fulltext;
 mod index;
 mod last_use;
 mod list;
-mod matching;
-mod numbers;
-mod pieces;
-mod query;
-mod search;
-mod segments;
+mod message_parts;
 mod stats;
-mod texts;
-mod update;
-mod words;
+mod varint;
 
-pub use facts::{Ended, Planned, State, Summary, TurnFacts};
+pub use facts::{ConversationState, Planned, Summary, TurnEnd, TurnFacts};
+pub use fulltext::query::Query;
+pub use fulltext::search::{Hit, Hits, Search};
+pub use fulltext::turn_texts::TextSource;
 pub use index::{Index, Progress};
-pub use list::{Filter, List, Listed};
-pub use query::Query;
-pub use search::{Hit, Hits, Search};
+pub use list::{ConversationEntry, ConversationFilter, ConversationList};
 pub use stats::{Bar, Grouping, Stats, StatsFilter};
-pub use texts::Source;

@@ -1,17 +1,22 @@
 //! Lists of conversations, and the names in them.
 
+use std::ops::ControlFlow;
 use std::time::SystemTime;
 
-use rejoin_core::{Agent, ConversationId};
-use rejoin_journal::{JournalError, Standing};
+use rejoin_core::{Agent, ConversationId, System};
+use rejoin_journal::{JournalError, Standing, Store};
 
+use crate::database::JournalRow;
 use crate::facts::Summary;
-use crate::index::{Fresh, Index};
-use crate::last_use::{Newest, time_of};
+use crate::index::{Compared, Index};
+use crate::last_use::{NewestFirst, time_of};
+
+/// Journals up to this size are read through for what a fold would tell; of larger ones, the fold is kept.
+const SMALL: u64 = 1 << 20;
 
 /// Which conversations are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Filter<'a> {
+pub struct ConversationFilter<'a> {
     /// Only of this project.
     pub project: Option<&'a str>,
     /// Only those in which this agent took a turn.
@@ -26,7 +31,7 @@ pub struct Filter<'a> {
 
 /// A conversation in a list.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Listed {
+pub struct ConversationEntry {
     /// Its id.
     pub id: ConversationId,
     /// When it was last used: a name, a label, a copy of its file is no use.
@@ -37,14 +42,14 @@ pub struct Listed {
 
 /// Conversations, newest first.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct List {
+pub struct ConversationList {
     /// The newest ones.
-    pub conversations: Vec<Listed>,
+    pub conversations: Vec<ConversationEntry>,
     /// There are older ones.
     pub more: bool,
 }
 
-impl Filter<'_> {
+impl ConversationFilter<'_> {
     fn takes(&self, summary: &Summary) -> bool {
         let here = self.project.is_none() || summary.project.is_none();
         (here || summary.project.as_deref() == self.project)
@@ -53,13 +58,36 @@ impl Filter<'_> {
     }
 }
 
+/// The project of a conversation: what its first record says, or the last one that moved it. `None` if
+/// that cannot be told without reading all of it.
+fn project_told(store: &dyn Store, id: ConversationId) -> Option<String> {
+    let mut project = None;
+    let first = store.fetch(id, &[0], &mut |_, raw| {
+        let told = raw.ok().and_then(|raw| raw.envelope().ok()?.system());
+        if let Some(System::Conversation(info)) = told {
+            project = Some(info.project);
+        }
+    });
+    first.ok()?;
+    project.as_ref()?;
+    let moves = store.search(id, "\"moved\"", &mut |raw| {
+        let told = raw.envelope().ok().and_then(|envelope| envelope.system());
+        if let Some(System::Moved { project: to, .. }) = told {
+            project = Some(to);
+        }
+        ControlFlow::Continue(())
+    });
+    moves.ok()?;
+    project
+}
+
 impl Index<'_> {
     /// Lists conversations, newest first. Only as many journals are looked into as are shown.
-    pub fn list(&mut self, filter: &Filter<'_>) -> Result<List, JournalError> {
+    pub fn list(&mut self, filter: &ConversationFilter<'_>) -> Result<ConversationList, JournalError> {
         let standings = self.store.look(filter.project)?;
-        let mut newest = Newest::new(&standings);
+        let mut newest = NewestFirst::new(&standings);
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let mut list = List::default();
+        let mut list = ConversationList::default();
         let recent = |(_, used): &(Standing, SystemTime)| filter.since.is_none_or(|since| *used >= since);
         // Some may be of another project, or of other agents: then the next ones are looked at.
         let mut step = limit;
@@ -69,8 +97,8 @@ impl Index<'_> {
                 next.into_iter().take_while(recent).map(|(standing, _)| standing).collect();
             let all = next.len() < step;
             step = step.saturating_mul(4);
-            let fresh = self.refresh(&next, false);
-            for (standing, summary) in self.summaries(&fresh) {
+            let compared = self.refresh(&next, false);
+            for (standing, summary) in self.summaries(&compared) {
                 if !filter.takes(&summary) {
                     continue;
                 }
@@ -79,7 +107,7 @@ impl Index<'_> {
                     break;
                 }
                 let used = time_of(summary.used, &standing);
-                list.conversations.push(Listed { id: standing.id, used, summary });
+                list.conversations.push(ConversationEntry { id: standing.id, used, summary });
             }
             if all {
                 return Ok(list);
@@ -89,20 +117,66 @@ impl Index<'_> {
         Ok(list)
     }
 
+    /// The conversation of a project that was used last, or with `before` one before it. Nothing else is
+    /// asked about it, so it need not be folded: whoever goes on with it does that anyway.
+    pub fn newest(&mut self, project: &str, before: usize) -> Result<Option<ConversationId>, JournalError> {
+        let standings = self.store.look(Some(project))?;
+        let mut newest = NewestFirst::new(&standings);
+        let mut left = before;
+        // Some may be of another project: then the next ones are looked at.
+        let mut step = before.saturating_add(1);
+        loop {
+            let next: Vec<Standing> =
+                newest.take(self, &standings, step).into_iter().map(|(standing, _)| standing).collect();
+            let mut known = self.known(&next);
+            for standing in &next {
+                let row = known.remove(&standing.id).filter(|row| row.standing == *standing);
+                if !self.may_be_of(project, standing, row) {
+                    continue;
+                }
+                if left == 0 {
+                    return Ok(Some(standing.id));
+                }
+                left -= 1;
+            }
+            if next.len() < step {
+                return Ok(None);
+            }
+            step = step.saturating_mul(4);
+        }
+    }
+
+    /// Whether a journal, with what the cache knows of it, is of a project; one that does not say is
+    /// everywhere at home, and one that is gone or cannot be read nowhere, which is told.
+    fn may_be_of(&mut self, project: &str, standing: &Standing, row: Option<JournalRow>) -> bool {
+        let told = || if standing.bytes <= SMALL { project_told(self.store, standing.id) } else { None };
+        let its = match row {
+            Some(row) => row.project,
+            None => match told() {
+                Some(project) => Some(project),
+                None => match self.fold(standing) {
+                    Some(facts) => facts.summary.project,
+                    None => return false,
+                },
+            },
+        };
+        its.is_none_or(|its| its == project)
+    }
+
     /// The conversations of a project that have a name, newest first.
     pub fn names(&mut self, project: &str) -> Result<Vec<(String, ConversationId)>, JournalError> {
         let standings = self.store.look(Some(project))?;
         let mut names = Vec::new();
-        for fresh in self.refresh(&standings, false) {
-            let (its, name) = match fresh.known {
+        for compared in self.refresh(&standings, false) {
+            let (its, name) = match compared.known {
                 Some(known) => (known.project, known.name),
-                None => match self.fold(&fresh.standing) {
+                None => match self.fold(&compared.standing) {
                     Some(facts) => (facts.summary.project, facts.summary.name),
                     None => continue,
                 },
             };
             if its.is_none_or(|its| its == project) {
-                names.extend(name.map(|name| (name, fresh.standing.id)));
+                names.extend(name.map(|name| (name, compared.standing.id)));
             }
         }
         Ok(names)
@@ -111,22 +185,24 @@ impl Index<'_> {
     /// What a list tells of one conversation.
     pub fn summary(&mut self, id: ConversationId) -> Result<Option<Summary>, JournalError> {
         let standing = self.store.look(None)?.into_iter().find(|standing| standing.id == id);
-        let fresh: Vec<Fresh> = standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
-        Ok(self.summaries(&fresh).pop().map(|(_, summary)| summary))
+        let compared: Vec<Compared> =
+            standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
+        Ok(self.summaries(&compared).pop().map(|(_, summary)| summary))
     }
 
-    fn summaries(&mut self, fresh: &[Fresh]) -> Vec<(Standing, Summary)> {
-        let keys: Vec<i64> = fresh.iter().filter_map(|fresh| Some(fresh.known.as_ref()?.key)).collect();
+    fn summaries(&mut self, compared: &[Compared]) -> Vec<(Standing, Summary)> {
+        let keys: Vec<i64> =
+            compared.iter().filter_map(|compared| Some(compared.known.as_ref()?.key)).collect();
         let known = self.ask(|database| database.summaries(&keys));
         let usable = known.is_some();
         let mut known = known.unwrap_or_default().into_iter();
         let mut list = Vec::new();
-        for fresh in fresh {
-            let summary = match fresh.known {
+        for compared in compared {
+            let summary = match compared.known {
                 Some(_) if usable => known.next(),
-                _ => self.fold(&fresh.standing).map(|facts| facts.summary),
+                _ => self.fold(&compared.standing).map(|facts| facts.summary),
             };
-            list.extend(summary.map(|summary| (fresh.standing, summary)));
+            list.extend(summary.map(|summary| (compared.standing, summary)));
         }
         list
     }

@@ -6,7 +6,7 @@ use rejoin_core::{Agent, Calls, Usage};
 use rejoin_journal::JournalError;
 use serde::Serialize;
 
-use crate::facts::{Ended, Planned, Summary, TurnFacts};
+use crate::facts::{Planned, Summary, TurnEnd, TurnFacts};
 use crate::index::Index;
 
 /// What turns are counted by.
@@ -125,9 +125,9 @@ impl Bar {
             None => {}
         }
         match turn.state {
-            Ended::Completed => {}
-            Ended::Failed => self.failed += 1,
-            Ended::Cut => self.cut += 1,
+            TurnEnd::Completed => {}
+            TurnEnd::Failed => self.failed += 1,
+            TurnEnd::Cut => self.cut += 1,
         }
         self.calls += turn.calls;
         self.usage += turn.usage;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rejoin_core::ConversationId;
 use rejoin_engine::TurnError;
-use rejoin_index::{Filter, Index};
+use rejoin_index::Index;
 use rejoin_journal::{Lease, LockError, Owner, find_by_prefix, find_by_session};
 
 use sha2::{Digest, Sha256};
@@ -20,9 +20,7 @@ impl Rejoin {
         project: &str,
         before: usize,
     ) -> Result<Option<ConversationId>, Error> {
-        let filter =
-            Filter { project: Some(project), limit: Some(before.saturating_add(1)), ..Filter::default() };
-        let newest = index.list(&filter)?.conversations.get(before).map(|listed| listed.id);
+        let newest = index.newest(project, before)?;
         // One that cannot be read may be the one that is meant.
         index.take_error().map_or(Ok(newest), |error| Err(error.into()))
     }

@@ -67,7 +67,9 @@ pub use rejoin_engine::{
     CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, OpenQuestion,
     SUPERVISE, ShellCommand, TurnOutcome, Why, end_left, supervisor_main,
 };
-pub use rejoin_index::{Bar, Grouping, Hit, Progress, Query, Source, State, Stats, Summary};
+pub use rejoin_index::{
+    Bar, ConversationState as State, Grouping, Hit, Progress, Query, Stats, Summary, TextSource as Source,
+};
 pub use search::{Found, SearchFilter};
 pub use stats::{Counted, StatsFilter};
 pub use view::{AgentReport, ConversationView, known_agents};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rejoin_core::{Agent, ConversationId};
-use rejoin_index::{Filter, Summary};
+use rejoin_index::{ConversationEntry, ConversationFilter, Summary};
 
 use crate::builder::known_agent;
 use crate::{Error, Rejoin};
@@ -67,14 +67,14 @@ impl Rejoin {
     pub fn list(&self, filter: &ListFilter) -> Result<Listing, Error> {
         let project = project_of(filter.project.as_deref());
         let mut index = self.index();
-        let list = index.list(&Filter {
+        let list = index.list(&ConversationFilter {
             project: project.as_deref(),
             agent: filter.agent.as_ref(),
             tags: &filter.tags,
             since: filter.since,
             limit: filter.limit,
         })?;
-        let listed = |listed: rejoin_index::Listed| Listed {
+        let listed = |listed: ConversationEntry| Listed {
             id: listed.id,
             used: listed.used,
             running: self.is_running(listed.id),

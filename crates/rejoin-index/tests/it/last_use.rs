@@ -4,7 +4,7 @@ use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{ConversationId, Kind, Record, System};
-use rejoin_index::{Filter, Index};
+use rejoin_index::{ConversationFilter, Index};
 
 use crate::support::{Disk, conversation, said, system};
 
@@ -30,7 +30,7 @@ fn touch(disk: &Disk, number: u128, time: SystemTime) {
     File::options().append(true).open(disk.path(number)).unwrap().set_modified(time).unwrap();
 }
 
-fn order(index: &mut Index<'_>, filter: &Filter<'_>) -> Vec<ConversationId> {
+fn order(index: &mut Index<'_>, filter: &ConversationFilter<'_>) -> Vec<ConversationId> {
     index.list(filter).unwrap().conversations.iter().map(|listed| listed.id).collect()
 }
 
@@ -41,11 +41,14 @@ fn check(disk: &Disk, expected: [u128; 4]) {
     for _ in 0..2 {
         for index in [&mut disk.index(), &mut Index::open(&disk.store, &nowhere)] {
             for limit in 1..=5 {
-                let some = Filter { limit: Some(limit), ..Filter::default() };
+                let some = ConversationFilter { limit: Some(limit), ..ConversationFilter::default() };
                 assert_eq!(order(index, &some), expected[..limit.min(4)]);
                 assert_eq!(index.list(&some).unwrap().more, limit < 4, "{limit}");
             }
-            assert_eq!(order(index, &Filter::default()), expected);
+            assert_eq!(order(index, &ConversationFilter::default()), expected);
+            for before in 0..=5 {
+                assert_eq!(index.newest("/p", before).unwrap(), expected.get(before).copied(), "{before}");
+            }
         }
     }
 }
@@ -83,7 +86,10 @@ fn where_no_record_tells_or_its_clock_was_wrong_the_file_counts() {
     disk.append(6, &[future]);
     touch(&disk, 5, noon(3) + Duration::from_hours(1));
     touch(&disk, 6, noon(1) - Duration::from_hours(1));
-    assert_eq!(order(&mut disk.index(), &Filter::default()), [1, 5, 3, 2, 4, 6].map(conversation));
+    assert_eq!(
+        order(&mut disk.index(), &ConversationFilter::default()),
+        [1, 5, 3, 2, 4, 6].map(conversation)
+    );
 }
 
 #[test]
@@ -98,9 +104,9 @@ fn a_label_is_no_use_and_since_goes_by_the_last_one() {
         disk.append(2, &[at(system(id, None, &label), 20)]);
     }
     check(&disk, [1, 3, 2, 4]);
-    let since = Filter { since: Some(noon(3)), ..Filter::default() };
+    let since = ConversationFilter { since: Some(noon(3)), ..ConversationFilter::default() };
     assert_eq!(order(&mut disk.index(), &since), [1, 3].map(conversation));
-    let since = Filter { since: Some(noon(3)), limit: Some(2), ..Filter::default() };
+    let since = ConversationFilter { since: Some(noon(3)), limit: Some(2), ..ConversationFilter::default() };
     assert!(!disk.index().list(&since).unwrap().more);
     disk.append(2, &[at(system(id, None, &System::Head { to: None, branch: None }), 21)]);
     check(&disk, [2, 1, 3, 4]);
@@ -119,8 +125,50 @@ fn only_those_with_all_labels_are_listed() {
     tag(2, &["a", "b"]);
     tag(4, &["b"]);
     let tags = ["b".to_owned(), "a".to_owned()];
-    let of =
-        |tags: &[String]| order(&mut disk.index(), &Filter { tags, limit: Some(3), ..Filter::default() });
+    let of = |tags: &[String]| {
+        order(
+            &mut disk.index(),
+            &ConversationFilter { tags, limit: Some(3), ..ConversationFilter::default() },
+        )
+    };
     assert_eq!(of(&tags), [2].map(conversation));
     assert_eq!(of(&tags[..1]), [2, 4].map(conversation));
+}
+
+/// `/p/q` and `/p-q` are kept in one directory.
+#[test]
+fn the_newest_one_is_of_the_project_that_is_asked_for_wherever_it_was_moved() {
+    let disk = Disk::new();
+    for (number, project) in [(1, "/p/q"), (2, "/p-q"), (3, "/p/q")] {
+        disk.begin(number, project);
+        disk.append(number, &[at(said(conversation(number), 1, None, Kind::User, "x"), number as u64)]);
+    }
+    let newest = |project: &str, before: usize| {
+        let nowhere = Index::open(&disk.store, &disk.nowhere()).newest(project, before).unwrap();
+        assert_eq!(disk.index().newest(project, before).unwrap(), nowhere);
+        let all = ConversationFilter { project: Some(project), ..ConversationFilter::default() };
+        let all = order(&mut Index::open(&disk.store, &disk.nowhere()), &all);
+        assert_eq!(all.get(before).copied(), nowhere);
+        nowhere
+    };
+    assert_eq!(newest("/p/q", 0), Some(conversation(3)));
+    assert_eq!(newest("/p/q", 1), Some(conversation(1)));
+    assert_eq!(newest("/p/q", 2), None);
+    assert_eq!(newest("/p-q", 0), Some(conversation(2)));
+    let moved = System::Moved { project: "/p-q".to_owned(), dir: "/p-q".to_owned() };
+    disk.append(3, &[system(conversation(3), None, &moved)]);
+    assert_eq!(newest("/p/q", 0), Some(conversation(1)));
+    assert_eq!(newest("/p-q", 0), Some(conversation(3)));
+    // What the cache knows is the same.
+    assert_eq!(disk.index().list(&ConversationFilter::default()).unwrap().conversations.len(), 3);
+    assert_eq!(newest("/p-q", 0), Some(conversation(3)));
+    // Without its first line, all of it must be read.
+    let path = disk.path(2);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("?{text}")).unwrap();
+    for project in ["/p/q", "/p-q"] {
+        for before in 0..3 {
+            newest(project, before);
+        }
+    }
 }

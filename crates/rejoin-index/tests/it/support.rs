@@ -7,7 +7,7 @@ use rejoin_core::{
     Agent, Content, ConversationId, ConversationInfo, Decision, Kind, MessageId, Outcome, Part, Reason,
     Receipt, Record, Scope, System, Usage,
 };
-use rejoin_index::{Filter, Hits, Index, List, Query, Search, Stats, StatsFilter};
+use rejoin_index::{ConversationFilter, ConversationList, Hits, Index, Query, Search, Stats, StatsFilter};
 use rejoin_journal::{FileStore, Home, Store};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -93,8 +93,8 @@ impl Disk {
     }
 }
 
-pub(crate) fn all(index: &mut Index<'_>) -> List {
-    index.list(&Filter::default()).unwrap()
+pub(crate) fn all(index: &mut Index<'_>) -> ConversationList {
+    index.list(&ConversationFilter::default()).unwrap()
 }
 
 pub(crate) fn hits(index: &mut Index<'_>, words: &[&str], limit: usize) -> Hits {

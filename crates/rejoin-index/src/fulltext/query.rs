@@ -1,6 +1,6 @@
 //! What a person looks for.
 
-use crate::words::words;
+use crate::fulltext::tokenize::words;
 
 /// Words and phrases that must all occur in one turn.
 #[derive(Clone, PartialEq, Eq, Debug)]

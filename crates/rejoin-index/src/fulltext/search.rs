@@ -9,16 +9,16 @@ use std::time::UNIX_EPOCH;
 use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
 use rejoin_journal::{JournalError, Standing, Store};
 
-use crate::block::Places;
 use crate::database::{Database, Document};
 use crate::facts::{Facts, Summary};
 use crate::failure::Failure;
-use crate::index::{Fresh, Index};
+use crate::fulltext::match_turn::{Matcher, TurnMatch};
+use crate::fulltext::query::Query;
+use crate::fulltext::segments::unite;
+use crate::fulltext::turn_texts::{TextSource, texts};
+use crate::fulltext::word_block::Postings;
+use crate::index::{Compared, Index};
 use crate::last_use::time_of;
-use crate::matching::{Found, Matcher};
-use crate::query::Query;
-use crate::segments::unite;
-use crate::texts::{Source, texts};
 
 /// Which hits are wanted.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub struct Hit {
     /// When the turn began, in milliseconds since 1970; else when the conversation was last used.
     pub time: i64,
     /// Who said it, or what it came from.
-    pub source: Source,
+    pub source: TextSource,
     /// All words were said, not done.
     pub said: bool,
     /// They stand side by side.
@@ -78,32 +78,32 @@ impl Index<'_> {
     /// ones, newer before older.
     pub fn search(&mut self, search: &Search<'_>) -> Result<Hits, JournalError> {
         let standings = self.store.look(search.project)?;
-        let fresh = self.refresh(&standings, true);
-        let mut hunt = Hunt::new(search, self.store);
-        let (indexed, mut others): (Vec<Fresh>, Vec<Fresh>) =
-            fresh.into_iter().partition(|fresh| fresh.known.is_some());
-        if self.ask(|database| hunt.indexed(database, &indexed)).is_none() {
+        let compared = self.refresh(&standings, true);
+        let mut run = SearchRun::new(search, self.store);
+        let (indexed, mut others): (Vec<Compared>, Vec<Compared>) =
+            compared.into_iter().partition(|compared| compared.known.is_some());
+        if self.ask(|database| run.indexed(database, &indexed)).is_none() {
             // The cache failed in the middle: the journals tell all of it.
             others = indexed.into_iter().chain(others).collect();
-            others.sort_by_key(|fresh| Reverse(fresh.standing.modified));
+            others.sort_by_key(|compared| Reverse(compared.standing.modified));
         }
-        for fresh in others {
-            if hunt.has_enough_said() {
+        for compared in others {
+            if run.has_enough_said() {
                 break;
             }
-            if let Some(facts) = self.fold(&fresh.standing) {
-                hunt.whole(&fresh.standing, &facts);
+            if let Some(facts) = self.fold(&compared.standing) {
+                run.whole(&compared.standing, &facts);
             }
         }
         if search.project.is_none() {
             self.forget_all_but(&standings);
         }
-        Ok(hunt.finish())
+        Ok(run.finish())
     }
 }
 
 /// A search under way.
-struct Hunt<'a> {
+struct SearchRun<'a> {
     search: &'a Search<'a>,
     store: &'a dyn Store,
     matcher: Matcher<'a>,
@@ -115,7 +115,7 @@ struct Hunt<'a> {
     stopped: bool,
 }
 
-impl<'a> Hunt<'a> {
+impl<'a> SearchRun<'a> {
     fn new(search: &'a Search<'a>, store: &'a dyn Store) -> Self {
         Self {
             search,
@@ -142,8 +142,9 @@ impl<'a> Hunt<'a> {
     }
 
     /// Searches journals the cache knows all of: it names the turns that are worth a look.
-    fn indexed(&mut self, database: &Database, journals: &[Fresh]) -> Result<(), Failure> {
-        let known = journals.iter().filter_map(|fresh| Some((fresh.known.as_ref()?, fresh.standing)));
+    fn indexed(&mut self, database: &Database, journals: &[Compared]) -> Result<(), Failure> {
+        let known =
+            journals.iter().filter_map(|compared| Some((compared.known.as_ref()?, compared.standing)));
         let known = known.filter(|(known, _)| self.in_project(known.project.as_deref()));
         let journals: HashMap<i64, Standing> =
             known.clone().map(|(known, standing)| (known.key, standing)).collect();
@@ -208,7 +209,7 @@ impl<'a> Hunt<'a> {
     }
 
     fn matches_name(&mut self, name: &str) -> bool {
-        self.matcher.look_at(None, Source::Name, name);
+        self.matcher.look_at(None, TextSource::Name, name);
         self.matcher.take().is_some()
     }
 
@@ -220,7 +221,7 @@ impl<'a> Hunt<'a> {
         let agents = &facts.summary.agents;
         let its = self.search.agent.is_none_or(|agent| agents.contains(agent)) && self.has_tags(facts);
         if its && self.seen.insert((standing.id, None)) {
-            self.matcher.look_at(None, Source::Name, facts.summary.name.as_deref().unwrap_or_default());
+            self.matcher.look_at(None, TextSource::Name, facts.summary.name.as_deref().unwrap_or_default());
             if let Some(found) = self.matcher.take() {
                 self.hit(standing, facts, None, found);
             }
@@ -241,7 +242,7 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    fn hit(&mut self, standing: &Standing, facts: &Facts, at: Option<usize>, found: Found) {
+    fn hit(&mut self, standing: &Standing, facts: &Facts, at: Option<usize>, found: TurnMatch) {
         let turn = at.and_then(|at| facts.turns.get(at));
         let used = time_of(facts.summary.used, standing);
         let used = used.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
@@ -273,12 +274,12 @@ impl<'a> Hunt<'a> {
 
 /// Documents that hold all words, ascending, each with whether it holds them as said. Of a turn so
 /// large that its words stand in several documents, the first stands for all.
-fn candidates(database: &Database, query: &Query) -> Result<Places, Failure> {
-    let contents = database.contents()?;
-    let divided = contents.divided();
-    let mut common: Option<Places> = None;
+fn candidates(database: &Database, query: &Query) -> Result<Postings, Failure> {
+    let catalog = database.catalog()?;
+    let divided = catalog.divided();
+    let mut common: Option<Postings> = None;
     for (word, open) in query.words() {
-        let mut places = database.places(&contents.segments, word, open)?;
+        let mut places = database.places(&catalog.segments, word, open)?;
         if !divided.is_empty() {
             for (document, _) in &mut places {
                 *document = divided.get(document).copied().unwrap_or(*document);
@@ -294,8 +295,8 @@ fn candidates(database: &Database, query: &Query) -> Result<Places, Failure> {
 }
 
 /// What two lists have in common.
-fn both(one: &Places, other: &Places) -> Places {
-    let mut found = Places::new();
+fn both(one: &Postings, other: &Postings) -> Postings {
+    let mut found = Postings::new();
     let mut rest = other.iter().peekable();
     for (document, said) in one {
         while rest.next_if(|(next, _)| next < document).is_some() {}

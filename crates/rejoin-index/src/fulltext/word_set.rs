@@ -1,11 +1,11 @@
 //! The different words of a piece of history, gathered for the full text.
 
-use crate::words::{Word, words};
+use crate::fulltext::tokenize::{Word, words};
 
 /// A set of words, each with whether it was said or only done. A word is known by its hash: of a
 /// million words, two are taken for one with a chance of one in thirty million.
 #[derive(Default)]
-pub(crate) struct Bag {
+pub(crate) struct WordSet {
     /// The words, one behind the other.
     text: Vec<u8>,
     /// The hash of each word and where it ends.
@@ -16,7 +16,7 @@ pub(crate) struct Bag {
 
 const SAID: u64 = 1;
 
-impl Bag {
+impl WordSet {
     /// Adds the words of a text.
     pub(crate) fn add(&mut self, text: &str, said: bool) {
         let said = if said { SAID } else { 0 };
@@ -99,24 +99,24 @@ mod tests {
 
     #[test]
     fn every_word_is_kept_once_and_what_was_said_is_marked() {
-        let mut bag = Bag::default();
-        bag.add("one two Two", false);
-        bag.add("two three", true);
-        let words: Vec<(&[u8], bool)> = bag.words().map(|(_, word, said)| (word, said)).collect();
+        let mut set = WordSet::default();
+        set.add("one two Two", false);
+        set.add("two three", true);
+        let words: Vec<(&[u8], bool)> = set.words().map(|(_, word, said)| (word, said)).collect();
         assert_eq!(words, [(&b"one"[..], false), (b"two", true), (b"three", true)]);
-        bag.clear();
-        assert_eq!(bag.words().count(), 0);
+        set.clear();
+        assert_eq!(set.words().count(), 0);
     }
 
     #[test]
     fn many_words_find_their_places() {
-        let mut bag = Bag::default();
+        let mut set = WordSet::default();
         for _ in 0..2 {
             for number in 0..20_000 {
-                bag.add(&format!("word{number} a{number}longer{number}"), false);
+                set.add(&format!("word{number} a{number}longer{number}"), false);
             }
         }
-        let hashes: std::collections::HashSet<u64> = bag.words().map(|(hash, ..)| hash).collect();
-        assert_eq!((bag.words().count(), hashes.len()), (40_000, 40_000));
+        let hashes: std::collections::HashSet<u64> = set.words().map(|(hash, ..)| hash).collect();
+        assert_eq!((set.words().count(), hashes.len()), (40_000, 40_000));
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 const KEY: i64 = 1;
 
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Contents {
+pub(crate) struct Catalog {
     pub(crate) segments: Vec<Segment>,
     /// The highest key of a document whose words are in a segment.
     pub(crate) last_document: i64,
@@ -30,7 +30,7 @@ pub(crate) struct Segment {
     pub(crate) first: Vec<u8>,
 }
 
-impl Contents {
+impl Catalog {
     /// Notes that a document holds only a part of a turn.
     pub(crate) fn divide(&mut self, document: &Document) {
         self.parts.push((document.journal, document.first, document.key));
@@ -58,7 +58,7 @@ impl Contents {
 }
 
 impl Database {
-    pub(crate) fn contents(&self) -> Result<Contents, Failure> {
+    pub(crate) fn catalog(&self) -> Result<Catalog, Failure> {
         let query = "SELECT contents, sum FROM contents WHERE key = ?";
         let (json, sum): (String, i64) =
             self.connection.query_row(query, [KEY], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -70,13 +70,13 @@ impl Database {
         Ok(serde_json::from_str(&json)?)
     }
 
-    pub(crate) fn put_contents(&self, contents: &Contents) -> Result<(), Failure> {
-        put_contents(&self.connection, contents)
+    pub(crate) fn put_catalog(&self, catalog: &Catalog) -> Result<(), Failure> {
+        put_catalog(&self.connection, catalog)
     }
 }
 
-pub(crate) fn put_contents(connection: &Connection, contents: &Contents) -> Result<(), Failure> {
-    let json = serde_json::to_string(contents)?;
+pub(crate) fn put_catalog(connection: &Connection, catalog: &Catalog) -> Result<(), Failure> {
+    let json = serde_json::to_string(catalog)?;
     let sum = stored(sum_of(KEY).bytes(json.as_bytes()));
     connection
         .execute("REPLACE INTO contents (key, contents, sum) VALUES (?, ?, ?)", params![KEY, json, sum])?;

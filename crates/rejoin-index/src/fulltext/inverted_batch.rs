@@ -1,9 +1,9 @@
 //! The words of many documents, turned around in memory: from "what stands in it" to "where it
 //! stands".
 
-use crate::bag::Bag;
-use crate::block::Blocks;
 use crate::failure::Failure;
+use crate::fulltext::word_block::BlockWriter;
+use crate::fulltext::word_set::WordSet;
 
 /// How much is gathered before it is written; it takes about 100 MB then.
 const MOST_PAIRS: usize = 6 << 20;
@@ -11,7 +11,7 @@ const MOST_WORDS: usize = 600_000;
 
 /// Words and where they stand, unsorted.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct InvertedBatch {
     /// The words, one behind the other.
     text: Vec<u8>,
     /// Where each begins.
@@ -24,7 +24,7 @@ pub(crate) struct Batch {
     documents: Vec<(u64, usize)>,
 }
 
-impl Batch {
+impl InvertedBatch {
     pub(crate) fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -35,15 +35,15 @@ impl Batch {
     }
 
     /// Adds the words of a document; its key is higher than those before.
-    pub(crate) fn add(&mut self, document: u64, bag: &Bag) {
-        for (hash, word, said) in bag.words() {
+    pub(crate) fn add(&mut self, document: u64, words: &WordSet) {
+        for (hash, word, said) in words.words() {
             let number = self.number(hash, word);
             self.pairs.push(number << 1 | u32::from(said));
         }
         self.documents.push((document, self.pairs.len()));
     }
 
-    /// A word is known by its hash, as in a [`Bag`].
+    /// A word is known by its hash, as in a [`WordSet`].
     fn number(&mut self, hash: u64, word: &[u8]) -> u32 {
         if self.words.len() * 2 >= self.table.len() {
             self.grow();
@@ -109,7 +109,7 @@ impl Batch {
         let mut order: Vec<(u64, u32)> =
             (0..self.words.len() as u32).map(|number| (first_letters(self.word(number)), number)).collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.word(a.1).cmp(self.word(b.1))));
-        let mut blocks = Blocks::new(done);
+        let mut blocks = BlockWriter::new(done);
         for (_, number) in order {
             let begin = number.checked_sub(1).map_or(0, |before| ends[before as usize]);
             let its = &places[begin as usize..ends[number as usize] as usize];
@@ -138,33 +138,33 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::block::{Places, Words, unpack_places};
+    use crate::fulltext::word_block::{BlockWords, Postings, unpack_postings};
 
     #[test]
     fn documents_become_words_in_order() {
-        let mut batch = Batch::default();
-        let mut expected: BTreeMap<Vec<u8>, Places> = BTreeMap::new();
-        let mut bag = Bag::default();
+        let mut batch = InvertedBatch::default();
+        let mut expected: BTreeMap<Vec<u8>, Postings> = BTreeMap::new();
+        let mut words = WordSet::default();
         for document in 0..40_u64 {
             for number in 0..800_u64 {
                 let (word, said) = (format!("w{}", number * number % (document + 300)), number % 3 == 0);
-                bag.add(&word, said);
+                words.add(&word, said);
                 let places = expected.entry(word.into_bytes()).or_default();
                 match places.last_mut().filter(|place| place.0 == document * 9 + 5) {
                     Some(place) => place.1 |= said,
                     None => places.push((document * 9 + 5, said)),
                 }
             }
-            batch.add(document * 9 + 5, &bag);
-            bag.clear();
+            batch.add(document * 9 + 5, &words);
+            words.clear();
         }
         for _ in 0..2 {
-            let mut found: Vec<(Vec<u8>, Places)> = Vec::new();
+            let mut found: Vec<(Vec<u8>, Postings)> = Vec::new();
             let write = |_: &[u8], data: &[u8]| {
-                let mut words = Words::new(data);
+                let mut words = BlockWords::new(data);
                 while let Some((word, packed)) = words.next()? {
                     let (word, mut places) = (word.to_vec(), Vec::new());
-                    unpack_places(packed, &mut places)?;
+                    unpack_postings(packed, &mut places)?;
                     found.push((word, places));
                 }
                 Ok(())

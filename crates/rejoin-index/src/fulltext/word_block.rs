@@ -1,16 +1,16 @@
 //! Words and the documents they stand in, sorted, in pieces of some kilobytes.
 
 use crate::failure::Failure;
-use crate::numbers::{put, take};
+use crate::varint::{put, take};
 
 /// A block of this size is closed.
 const SIZE: usize = 30 << 10;
 
 /// Where a word stands: documents in ascending order, each with whether it was said there.
-pub(crate) type Places = Vec<(u64, bool)>;
+pub(crate) type Postings = Vec<(u64, bool)>;
 
 /// Puts words into blocks. They must come in ascending order.
-pub(crate) struct Blocks<F> {
+pub(crate) struct BlockWriter<F> {
     data: Vec<u8>,
     first: Vec<u8>,
     last: Vec<u8>,
@@ -19,7 +19,7 @@ pub(crate) struct Blocks<F> {
     done: F,
 }
 
-impl<F: FnMut(&[u8], &[u8]) -> Result<(), Failure>> Blocks<F> {
+impl<F: FnMut(&[u8], &[u8]) -> Result<(), Failure>> BlockWriter<F> {
     pub(crate) fn new(done: F) -> Self {
         Self { data: Vec::new(), first: Vec::new(), last: Vec::new(), packed: Vec::new(), done }
     }
@@ -63,21 +63,21 @@ impl<F: FnMut(&[u8], &[u8]) -> Result<(), Failure>> Blocks<F> {
 }
 
 /// A word, and where it stands, packed.
-type WordAndPlaces<'w, 'a> = (&'w [u8], &'a [u8]);
+type WordAndPostings<'w, 'a> = (&'w [u8], &'a [u8]);
 
 /// Goes through the words of a block.
-pub(crate) struct Words<'a> {
+pub(crate) struct BlockWords<'a> {
     rest: &'a [u8],
     word: Vec<u8>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> BlockWords<'a> {
     pub(crate) fn new(block: &'a [u8]) -> Self {
         Self { rest: block, word: Vec::new() }
     }
 
     /// The next word and its places, still packed.
-    pub(crate) fn next(&mut self) -> Result<Option<WordAndPlaces<'_, 'a>>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<WordAndPostings<'_, 'a>>, Failure> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -101,7 +101,7 @@ impl<'a> Words<'a> {
 }
 
 /// Adds packed places to a list.
-pub(crate) fn unpack_places(mut packed: &[u8], places: &mut Places) -> Result<(), Failure> {
+pub(crate) fn unpack_postings(mut packed: &[u8], places: &mut Postings) -> Result<(), Failure> {
     let mut document = 0_u64;
     while !packed.is_empty() {
         let step = take(&mut packed)?;
@@ -117,14 +117,14 @@ mod tests {
 
     #[test]
     fn words_come_back_with_their_places() {
-        let words: Vec<(Vec<u8>, Places)> = (0..20_000)
+        let words: Vec<(Vec<u8>, Postings)> = (0..20_000)
             .map(|number| {
                 let places = (0..=number % 7).map(|at| (at * 300 + number, at % 2 == 0)).collect();
                 (format!("word{number:06}").into_bytes(), places)
             })
             .collect();
         let mut blocks = Vec::new();
-        let mut writer = Blocks::new(|first, data| {
+        let mut writer = BlockWriter::new(|first, data| {
             blocks.push((first.to_vec(), data.to_vec()));
             Ok(())
         });
@@ -135,12 +135,12 @@ mod tests {
         assert!(blocks.len() > 2);
         let mut found = Vec::new();
         for (first, data) in &blocks {
-            let mut reader = Words::new(data);
+            let mut reader = BlockWords::new(data);
             let begin = found.len();
             while let Some((word, packed)) = reader.next().unwrap() {
                 let word = word.to_vec();
                 let mut places = Vec::new();
-                unpack_places(packed, &mut places).unwrap();
+                unpack_postings(packed, &mut places).unwrap();
                 found.push((word, places));
             }
             assert_eq!(found[begin].0, *first);
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_ruined_block_is_an_error_not_a_panic() {
         let mut blocks = Vec::new();
-        let mut writer = Blocks::new(|_, data| {
+        let mut writer = BlockWriter::new(|_, data| {
             blocks.extend_from_slice(data);
             Ok(())
         });
@@ -162,9 +162,9 @@ mod tests {
             for byte in [0, 1, 0x7f, 0xff] {
                 let mut ruined = blocks.clone();
                 ruined[at] = byte;
-                let mut words = Words::new(&ruined);
+                let mut words = BlockWords::new(&ruined);
                 while let Ok(Some((_, packed))) = words.next() {
-                    let _ = unpack_places(packed, &mut Vec::new());
+                    let _ = unpack_postings(packed, &mut Vec::new());
                 }
             }
         }

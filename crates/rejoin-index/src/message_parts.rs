@@ -23,7 +23,7 @@ pub(crate) struct Line<M> {
 }
 
 /// One part of a message.
-pub(crate) enum Piece<'a> {
+pub(crate) enum MessagePart<'a> {
     Text {
         text: Cow<'a, str>,
         thought: bool,
@@ -36,20 +36,20 @@ pub(crate) enum Piece<'a> {
 }
 
 /// Reads a line.
-pub(crate) fn read(json: &str) -> Option<Line<Vec<Piece<'_>>>> {
+pub(crate) fn read(json: &str) -> Option<Line<Vec<MessagePart<'_>>>> {
     if let Ok(line) = serde_json::from_str::<Line<Loose<'_>>>(json) {
-        return Some(line.with(|message| message.parts.into_iter().map(Piece::from).collect()));
+        return Some(line.with(|message| message.parts.into_iter().map(MessagePart::from).collect()));
     }
     // A shape that is not the usual one is left to the slower reader that takes everything.
     let line = serde_json::from_str::<Line<Content>>(json).ok()?;
-    Some(line.with(|message| message.parts.into_iter().map(Piece::from).collect()))
+    Some(line.with(|message| message.parts.into_iter().map(MessagePart::from).collect()))
 }
 
 /// What is said in a line.
 pub(crate) fn text(json: &str) -> String {
-    let pieces = read(json).and_then(|line| line.message).unwrap_or_default();
-    let texts = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Text { text, thought: false } => Some(text),
+    let parts = read(json).and_then(|line| line.message).unwrap_or_default();
+    let texts = parts.into_iter().filter_map(|part| match part {
+        MessagePart::Text { text, thought: false } => Some(text),
         _ => None,
     });
     texts.collect()
@@ -72,7 +72,7 @@ struct Loose<'a> {
 #[serde(rename_all = "camelCase")]
 struct LoosePart<'a> {
     #[serde(borrow, default)]
-    text: Option<Text<'a>>,
+    text: Option<BorrowedText<'a>>,
     #[serde(default)]
     thought: bool,
     #[serde(borrow, default)]
@@ -84,7 +84,7 @@ struct LoosePart<'a> {
 #[derive(Deserialize)]
 struct LooseCall<'a> {
     #[serde(borrow)]
-    name: Text<'a>,
+    name: BorrowedText<'a>,
     #[serde(borrow)]
     args: &'a RawValue,
 }
@@ -98,39 +98,39 @@ struct LooseResponse<'a> {
 #[derive(Deserialize)]
 struct LooseOutput<'a> {
     #[serde(borrow)]
-    output: Text<'a>,
+    output: BorrowedText<'a>,
 }
 
-impl<'a> From<LoosePart<'a>> for Piece<'a> {
+impl<'a> From<LoosePart<'a>> for MessagePart<'a> {
     fn from(part: LoosePart<'a>) -> Self {
         match part {
-            LoosePart { text: Some(text), thought, .. } => Piece::Text { text: text.0, thought },
+            LoosePart { text: Some(text), thought, .. } => MessagePart::Text { text: text.0, thought },
             LoosePart { function_call: Some(call), .. } => {
                 let args = serde_json::from_str(call.args.get()).unwrap_or_default();
-                Piece::call(&call.name.0, &args)
+                MessagePart::call(&call.name.0, &args)
             }
-            LoosePart { function_response: Some(given), .. } => Piece::Result(given.response.output.0),
-            LoosePart { .. } => Piece::Other,
+            LoosePart { function_response: Some(given), .. } => MessagePart::Result(given.response.output.0),
+            LoosePart { .. } => MessagePart::Other,
         }
     }
 }
 
-impl From<Part> for Piece<'static> {
+impl From<Part> for MessagePart<'static> {
     fn from(part: Part) -> Self {
         match part {
-            Part::Text { text, thought } => Piece::Text { text: text.into(), thought },
-            Part::Call { function_call: call } => Piece::call(&call.name, &call.args),
-            Part::Response { function_response: given } => Piece::Result(given.response.output.into()),
-            Part::Attachment { .. } | Part::Other(_) => Piece::Other,
+            Part::Text { text, thought } => MessagePart::Text { text: text.into(), thought },
+            Part::Call { function_call: call } => MessagePart::call(&call.name, &call.args),
+            Part::Response { function_response: given } => MessagePart::Result(given.response.output.into()),
+            Part::Attachment { .. } | Part::Other(_) => MessagePart::Other,
         }
     }
 }
 
-impl Piece<'_> {
+impl MessagePart<'_> {
     fn call(name: &str, args: &Value) -> Self {
         let mut text = name.to_owned();
         values(args, &mut text);
-        Piece::Call(text)
+        MessagePart::Call(text)
     }
 }
 
@@ -151,21 +151,21 @@ fn values(value: &Value, out: &mut String) {
 }
 
 /// A text that is borrowed from the line where it stands there without escapes.
-struct Text<'a>(Cow<'a, str>);
+struct BorrowedText<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for BorrowedText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Texts;
         impl<'de> Visitor<'de> for Texts {
-            type Value = Text<'de>;
+            type Value = BorrowedText<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")
             }
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(BorrowedText(Cow::Borrowed(text)))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(BorrowedText(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(Texts)
@@ -181,14 +181,14 @@ mod tests {
     fn shown(parts: &str) -> Vec<String> {
         let json =
             format!(r#"{{"uuid":"{ID}","type":"assistant","message":{{"role":"model","parts":{parts}}}}}"#);
-        let pieces = read(&json).unwrap().message.unwrap();
-        let show = |piece: &Piece<'_>| match piece {
-            Piece::Text { text, thought } => format!("text {thought} {text}"),
-            Piece::Call(text) => format!("call {text}"),
-            Piece::Result(text) => format!("result {text}"),
-            Piece::Other => "other".to_owned(),
+        let parts = read(&json).unwrap().message.unwrap();
+        let show = |part: &MessagePart<'_>| match part {
+            MessagePart::Text { text, thought } => format!("text {thought} {text}"),
+            MessagePart::Call(text) => format!("call {text}"),
+            MessagePart::Result(text) => format!("result {text}"),
+            MessagePart::Other => "other".to_owned(),
         };
-        pieces.iter().map(show).collect()
+        parts.iter().map(show).collect()
     }
 
     #[test]

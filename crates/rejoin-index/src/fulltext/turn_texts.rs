@@ -7,12 +7,12 @@ use rejoin_journal::{JournalError, LONGEST_LINE, Store, messages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::pieces::{self, Piece};
+use crate::message_parts::{self, MessagePart};
 
 /// Where a text comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum TextSource {
     /// The name of the conversation.
     Name,
     /// The user said it.
@@ -27,17 +27,17 @@ pub enum Source {
     Result,
 }
 
-impl Source {
+impl TextSource {
     /// Whether it was said, not done.
     pub fn is_said(self) -> bool {
-        matches!(self, Source::Name | Source::User | Source::Agent)
+        matches!(self, TextSource::Name | TextSource::User | TextSource::Agent)
     }
 }
 
 /// One text of a turn.
-pub(crate) struct Text<'a> {
+pub(crate) struct TurnText<'a> {
     pub(crate) message: MessageId,
-    pub(crate) source: Source,
+    pub(crate) source: TextSource,
     pub(crate) content: &'a str,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn texts(
     store: &dyn Store,
     id: ConversationId,
     turn: &Turn,
-    each: &mut dyn FnMut(Text<'_>),
+    each: &mut dyn FnMut(TurnText<'_>),
 ) -> Result<(), JournalError> {
     if turn.revision > 0 {
         return amended_texts(store, id, turn, each);
@@ -56,15 +56,15 @@ pub(crate) fn texts(
     let mut known: HashMap<MessageId, usize> = HashMap::new();
     let mut held = 0;
     store.fetch(id, &turn.records, &mut |_, raw| {
-        let Some(line) = raw.ok().and_then(|raw| pieces::read(raw.json)) else { return };
+        let Some(line) = raw.ok().and_then(|raw| message_parts::read(raw.json)) else { return };
         let Some(parts) = line.message else { return };
         let mut bytes = 0;
         let mut said = Vec::new();
-        for piece in parts {
-            if let Piece::Text { text, .. } = &piece {
+        for part in parts {
+            if let MessagePart::Text { text, .. } = &part {
                 bytes += text.len();
             }
-            said.push(pass(piece, line.uuid, each));
+            said.push(pass(part, line.uuid, each));
         }
         let (id, kind) = (line.uuid, line.kind);
         let at = known.get(&id).copied();
@@ -93,7 +93,7 @@ fn amended_texts(
     store: &dyn Store,
     id: ConversationId,
     turn: &Turn,
-    each: &mut dyn FnMut(Text<'_>),
+    each: &mut dyn FnMut(TurnText<'_>),
 ) -> Result<(), JournalError> {
     let mut merged = messages(store, id, turn, LONGEST_LINE)?.messages;
     for message in &mut merged {
@@ -106,29 +106,29 @@ fn amended_texts(
 
 /// Hands out what was done. What was said goes on; in place of the rest stands something that only
 /// keeps the texts before and after it apart.
-fn pass(piece: Piece<'_>, message: MessageId, each: &mut dyn FnMut(Text<'_>)) -> Part {
-    match &piece {
-        Piece::Call(text) => each(Text { message, source: Source::Call, content: text }),
-        Piece::Result(text) => each(Text { message, source: Source::Result, content: text }),
-        Piece::Text { .. } | Piece::Other => {}
+fn pass(part: MessagePart<'_>, message: MessageId, each: &mut dyn FnMut(TurnText<'_>)) -> Part {
+    match &part {
+        MessagePart::Call(text) => each(TurnText { message, source: TextSource::Call, content: text }),
+        MessagePart::Result(text) => each(TurnText { message, source: TextSource::Result, content: text }),
+        MessagePart::Text { .. } | MessagePart::Other => {}
     }
-    match piece {
-        Piece::Text { text, thought } => Part::Text { text: text.into_owned(), thought },
+    match part {
+        MessagePart::Text { text, thought } => Part::Text { text: text.into_owned(), thought },
         _ => Part::Other(Value::Null),
     }
 }
 
-fn hand_out(spoken: &mut Vec<Message>, each: &mut dyn FnMut(Text<'_>)) {
+fn hand_out(spoken: &mut Vec<Message>, each: &mut dyn FnMut(TurnText<'_>)) {
     for message in spoken.drain(..) {
         for part in &message.parts {
             if let Part::Text { text, thought } = part {
                 let source = match (thought, message.kind) {
-                    (true, _) => Source::Thought,
-                    (false, Kind::User) => Source::User,
-                    (false, Kind::ToolResult) => Source::Result,
-                    (false, _) => Source::Agent,
+                    (true, _) => TextSource::Thought,
+                    (false, Kind::User) => TextSource::User,
+                    (false, Kind::ToolResult) => TextSource::Result,
+                    (false, _) => TextSource::Agent,
                 };
-                each(Text { message: message.id, source, content: text });
+                each(TurnText { message: message.id, source, content: text });
             }
         }
     }

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use rejoin_journal::Checksum;
 use rusqlite::{Row, Statement, params};
 
-use crate::batch::Batch;
-use crate::block::{Blocks, Places, Words, unpack_places};
-use crate::contents::Segment;
 use crate::database::{Database, Document, NO_JOURNAL, expect, stored, sum_of};
 use crate::failure::Failure;
+use crate::fulltext::catalog::Segment;
+use crate::fulltext::inverted_batch::InvertedBatch;
+use crate::fulltext::word_block::{BlockWords, BlockWriter, Postings, unpack_postings};
 
 /// So many segments of about the same size are merged to one.
 const MERGED: usize = 8;
@@ -22,7 +22,7 @@ const LARGE: i64 = 4 << 20;
 
 impl Database {
     /// Writes a batch as a segment of its own.
-    pub(crate) fn put_segment(&self, batch: &mut Batch) -> Result<(), Failure> {
+    pub(crate) fn put_segment(&self, batch: &mut InvertedBatch) -> Result<(), Failure> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -33,8 +33,8 @@ impl Database {
         &self,
         fill: impl FnOnce(&mut dyn FnMut(&[u8], &[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut contents = self.contents()?;
-        let key = contents.segments.iter().map(|segment| segment.key).max().unwrap_or(0) + 1;
+        let mut catalog = self.catalog()?;
+        let key = catalog.segments.iter().map(|segment| segment.key).max().unwrap_or(0) + 1;
         let mut insert = self
             .connection
             .prepare("INSERT INTO block (segment, first, next, data, sum) VALUES (?, ?, ?, ?, ?)")?;
@@ -58,17 +58,17 @@ impl Database {
         })?;
         if let Some(last) = last {
             write(&last)?;
-            contents.segments.push(segment);
-            contents.last_document = self.next_key("document")? - 1;
-            self.put_contents(&contents)?;
+            catalog.segments.push(segment);
+            catalog.last_document = self.next_key("document")? - 1;
+            self.put_catalog(&catalog)?;
         }
         Ok(())
     }
 
     /// The documents a word stands in, ascending; or, of an `open` one, all words that begin so.
-    pub(crate) fn places(&self, segments: &[Segment], word: &[u8], open: bool) -> Result<Places, Failure> {
-        let mut places = Places::new();
-        let mut blocks = BlockReader::new(self)?;
+    pub(crate) fn places(&self, segments: &[Segment], word: &[u8], open: bool) -> Result<Postings, Failure> {
+        let mut places = Postings::new();
+        let mut blocks = BlockFinder::new(self)?;
         for segment in segments {
             let mut next = match blocks.around(segment, word)? {
                 None => Some(segment.first.clone()),
@@ -91,7 +91,7 @@ impl Database {
     /// longer hold are left out.
     pub(crate) fn merge_segments(&self) -> Result<(), Failure> {
         loop {
-            let mut segments = self.contents()?.segments;
+            let mut segments = self.catalog()?.segments;
             segments.retain(|segment| segment.bytes < LARGE);
             let tier = |segment: &Segment| segment.bytes.max(1).ilog2() / 3;
             let crowded = segments.iter().find_map(|one| {
@@ -110,14 +110,16 @@ impl Database {
         let in_use = |document: Document| (document.key.cast_unsigned(), document.journal != NO_JOURNAL);
         let in_use: HashMap<u64, bool> =
             documents.map(|document| document.map(in_use)).collect::<Result<_, _>>()?;
-        let mut runs =
-            segments.iter().map(|segment| Run::new(self, segment)).collect::<Result<Vec<_>, _>>()?;
+        let mut cursors = segments
+            .iter()
+            .map(|segment| SegmentCursor::new(self, segment))
+            .collect::<Result<Vec<_>, _>>()?;
         self.new_segment(|write| {
-            let mut blocks = Blocks::new(write);
-            while let Some(word) = runs.iter().filter_map(Run::word).min().map(<[u8]>::to_vec) {
-                let mut places = Places::new();
-                for run in runs.iter_mut().filter(|run| run.word() == Some(&word)) {
-                    places.extend(run.take(self)?);
+            let mut blocks = BlockWriter::new(write);
+            while let Some(word) = cursors.iter().filter_map(SegmentCursor::word).min().map(<[u8]>::to_vec) {
+                let mut places = Postings::new();
+                for cursor in cursors.iter_mut().filter(|cursor| cursor.word() == Some(&word)) {
+                    places.extend(cursor.take(self)?);
                 }
                 unite(&mut places);
                 // The row of a document stays when it is out of use: one without a row was lost.
@@ -129,19 +131,19 @@ impl Database {
             }
             blocks.close()
         })?;
-        let mut contents = self.contents()?;
+        let mut catalog = self.catalog()?;
         for Segment { key, .. } in segments {
             self.connection.execute("DELETE FROM block WHERE segment = ?", [key])?;
-            contents.segments.retain(|segment| segment.key != *key);
+            catalog.segments.retain(|segment| segment.key != *key);
         }
-        self.put_contents(&contents)
+        self.put_catalog(&catalog)
     }
 }
 
 /// Finds blocks. One that is not there although another names it was lost.
-struct BlockReader<'a>(Statement<'a>);
+struct BlockFinder<'a>(Statement<'a>);
 
-impl<'a> BlockReader<'a> {
+impl<'a> BlockFinder<'a> {
     fn new(database: &'a Database) -> Result<Self, Failure> {
         let query = "SELECT first, next, data, sum FROM block WHERE segment = ? AND first <= ? ORDER BY first DESC LIMIT 1";
         Ok(Self(database.connection.prepare(query)?))
@@ -187,32 +189,33 @@ impl Block {
 }
 
 /// Puts places in order, each document once: said once is said.
-pub(crate) fn unite(places: &mut Places) {
+pub(crate) fn unite(places: &mut Postings) {
     places.sort_unstable_by_key(|(document, said)| (*document, !said));
     places.dedup_by_key(|(document, _)| *document);
 }
 
 /// The words of a segment, one block in memory.
-struct Run {
+struct SegmentCursor {
     segment: i64,
     /// Where the next block begins.
     next: Option<Vec<u8>>,
     /// What is left of this one, last word first.
-    words: Vec<(Vec<u8>, Places)>,
+    words: Vec<(Vec<u8>, Postings)>,
 }
 
-impl Run {
+impl SegmentCursor {
     fn new(database: &Database, segment: &Segment) -> Result<Self, Failure> {
-        let mut run = Run { segment: segment.key, next: Some(segment.first.clone()), words: Vec::new() };
-        run.next_block(database)?;
-        Ok(run)
+        let mut cursor =
+            SegmentCursor { segment: segment.key, next: Some(segment.first.clone()), words: Vec::new() };
+        cursor.next_block(database)?;
+        Ok(cursor)
     }
 
     fn word(&self) -> Option<&[u8]> {
         self.words.last().map(|(word, _)| word.as_slice())
     }
 
-    fn take(&mut self, database: &Database) -> Result<Places, Failure> {
+    fn take(&mut self, database: &Database) -> Result<Postings, Failure> {
         let places = self.words.pop().map(|(_, places)| places);
         if self.words.is_empty() {
             self.next_block(database)?;
@@ -222,12 +225,12 @@ impl Run {
 
     fn next_block(&mut self, database: &Database) -> Result<(), Failure> {
         let Some(first) = self.next.take() else { return Ok(()) };
-        let Block { next, data, .. } = BlockReader::new(database)?.at(self.segment, &first)?;
+        let Block { next, data, .. } = BlockFinder::new(database)?.at(self.segment, &first)?;
         self.next = next;
-        let mut words = Words::new(&data);
+        let mut words = BlockWords::new(&data);
         while let Some((word, packed)) = words.next()? {
-            let (word, mut places) = (word.to_vec(), Places::new());
-            unpack_places(packed, &mut places)?;
+            let (word, mut places) = (word.to_vec(), Postings::new());
+            unpack_postings(packed, &mut places)?;
             self.words.push((word, places));
         }
         self.words.reverse();
@@ -235,11 +238,11 @@ impl Run {
     }
 }
 
-fn collect(block: &[u8], wanted: &[u8], open: bool, places: &mut Places) -> Result<(), Failure> {
-    let mut words = Words::new(block);
+fn collect(block: &[u8], wanted: &[u8], open: bool, places: &mut Postings) -> Result<(), Failure> {
+    let mut words = BlockWords::new(block);
     while let Some((word, packed)) = words.next()? {
         if word == wanted || (open && word.starts_with(wanted)) {
-            unpack_places(packed, places)?;
+            unpack_postings(packed, places)?;
         } else if word > wanted {
             break;
         }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rejoin_core::MessageId;
 
-use crate::query::{Phrase, Query};
-use crate::texts::{Source, Text};
-use crate::words::{Word, words};
+use crate::fulltext::query::{Phrase, Query};
+use crate::fulltext::tokenize::{Word, words};
+use crate::fulltext::turn_texts::{TextSource, TurnText};
 
 /// How much of a text is shown before and after a match.
 const BEFORE: usize = 60;
@@ -14,9 +14,9 @@ const SNIPPET: usize = 240;
 
 /// The place in a turn that answers a query best.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Found {
+pub(crate) struct TurnMatch {
     pub(crate) message: Option<MessageId>,
-    pub(crate) source: Source,
+    pub(crate) source: TextSource,
     /// All words were said.
     pub(crate) said: bool,
     /// They stand side by side.
@@ -33,14 +33,14 @@ pub(crate) struct Matcher<'a> {
     /// Which phrases were found so far, and which of them as said.
     found: u64,
     said: u64,
-    best: Option<Place>,
+    best: Option<BestText>,
 }
 
 /// A text in which something was found.
-struct Place {
+struct BestText {
     score: (bool, bool, u32),
     message: Option<MessageId>,
-    source: Source,
+    source: TextSource,
     snippet: String,
     marks: Vec<Range<usize>>,
 }
@@ -52,11 +52,11 @@ impl<'a> Matcher<'a> {
     }
 
     /// Looks through one text.
-    pub(crate) fn look(&mut self, text: &Text<'_>) {
+    pub(crate) fn look(&mut self, text: &TurnText<'_>) {
         self.look_at(Some(text.message), text.source, text.content);
     }
 
-    pub(crate) fn look_at(&mut self, message: Option<MessageId>, source: Source, text: &str) {
+    pub(crate) fn look_at(&mut self, message: Option<MessageId>, source: TextSource, text: &str) {
         let matches = scan(&self.phrases, text);
         let here = matches.iter().fold(0, |found, (phrase, _)| found | 1 << phrase);
         if here == 0 {
@@ -74,17 +74,17 @@ impl<'a> Matcher<'a> {
             let wanted = |phrase: usize| !adjacent || phrase == self.query.phrases.len();
             let at = matches.iter().rfind(|(phrase, _)| wanted(*phrase)).map_or(0, |(_, place)| place.start);
             let (snippet, marks) = cut_out(text, at, &self.query.phrases);
-            self.best = Some(Place { score, message, source, snippet, marks });
+            self.best = Some(BestText { score, message, source, snippet, marks });
         }
     }
 
     /// What was found, if all of it was; ready for the next turn.
-    pub(crate) fn take(&mut self) -> Option<Found> {
+    pub(crate) fn take(&mut self) -> Option<TurnMatch> {
         let all = (1 << self.query.phrases.len()) - 1;
         let (found, said) = (std::mem::take(&mut self.found), std::mem::take(&mut self.said));
         let best = self.best.take().filter(|_| found & all == all)?;
         let adjacent = found > all;
-        Some(Found {
+        Some(TurnMatch {
             message: best.message,
             source: best.source,
             said: said & all == all,
@@ -161,7 +161,7 @@ fn cut_out(text: &str, at: usize, phrases: &[Phrase]) -> (String, Vec<Range<usiz
 mod tests {
     use super::*;
 
-    fn found(query: &[&str], texts: &[(Source, &str)]) -> Option<Found> {
+    fn found(query: &[&str], texts: &[(TextSource, &str)]) -> Option<TurnMatch> {
         let query = Query::parse(query).unwrap();
         let mut matcher = Matcher::new(&query);
         for (source, text) in texts {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn all_words_must_be_there_in_any_order_and_text() {
-        let texts = [(Source::User, "fix the bug"), (Source::Result, "error: Connection refused")];
+        let texts = [(TextSource::User, "fix the bug"), (TextSource::Result, "error: Connection refused")];
         assert!(found(&["bug", "fix"], &texts).unwrap().said);
         assert!(!found(&["refused", "fix"], &texts).unwrap().said);
         assert!(found(&["fix", "nothing"], &texts).is_none());
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn phrases_stand_side_by_side_and_prefixes_begin_words() {
-        let texts = [(Source::Result, "a a b: Connection refused")];
+        let texts = [(TextSource::Result, "a a b: Connection refused")];
         assert!(found(&["connection refused"], &texts).is_some());
         assert!(found(&["refused connection"], &texts).is_none());
         assert!(found(&["a b conn*"], &texts).is_some());
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn words_side_by_side_are_noticed() {
-        let texts = [(Source::Agent, "one two")];
+        let texts = [(TextSource::Agent, "one two")];
         assert!(found(&["one", "two"], &texts).unwrap().adjacent);
         assert!(!found(&["two", "one"], &texts).unwrap().adjacent);
         assert!(!found(&["one"], &texts).unwrap().adjacent);
@@ -200,8 +200,9 @@ mod tests {
     #[test]
     fn the_snippet_shows_the_best_place_on_one_line() {
         let long = format!("{}\n\tthe bug\nis here {}", "word ".repeat(50), "more ".repeat(100));
-        let found = found(&["bug"], &[(Source::Result, "a bug too"), (Source::Agent, &long)]).unwrap();
-        assert_eq!(found.source, Source::Agent);
+        let found =
+            found(&["bug"], &[(TextSource::Result, "a bug too"), (TextSource::Agent, &long)]).unwrap();
+        assert_eq!(found.source, TextSource::Agent);
         assert!(found.snippet.starts_with('…') && found.snippet.ends_with('…'));
         assert!(found.snippet.contains("word the bug is here more"), "{}", found.snippet);
         assert_eq!(found.marks.iter().map(|mark| &found.snippet[mark.clone()]).collect::<Vec<_>>(), ["bug"]);

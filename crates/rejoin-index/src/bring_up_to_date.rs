@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use rejoin_core::{ConversationId, Turn};
 use rejoin_journal::{JournalError, Standing, Store};
 
-use crate::bag::Bag;
-use crate::batch::Batch;
-use crate::database::{Database, Known};
+use crate::database::{Database, JournalRow};
 use crate::facts::Facts;
 use crate::failure::Failure;
-use crate::texts::texts;
+use crate::fulltext::inverted_batch::InvertedBatch;
+use crate::fulltext::turn_texts::texts;
+use crate::fulltext::word_set::WordSet;
 
 /// Turns are gathered to documents of about this much text: small enough to be looked through in a
 /// moment, large enough that their words repeat.
 const DOCUMENT: usize = 256 << 10;
 
-/// A bag of this size is emptied even in the middle of a turn.
-const LARGEST_BAG: usize = 16 << 20;
+/// A set of words of this size is emptied even in the middle of a turn.
+const LARGEST_WORD_SET: usize = 16 << 20;
 
 /// What was read since the last commit is lost when somebody interrupts.
 const BETWEEN_COMMITS: Duration = Duration::from_secs(10);
@@ -35,12 +35,12 @@ const MUCH: u64 = 4 << 20;
 pub(crate) struct Stale {
     pub(crate) standing: Standing,
     /// What it holds of this very file.
-    pub(crate) before: Option<Before>,
+    pub(crate) before: Option<RowBefore>,
 }
 
 /// What the cache holds of a journal that only grew since.
-pub(crate) struct Before {
-    pub(crate) known: Known,
+pub(crate) struct RowBefore {
+    pub(crate) known: JournalRow,
     /// Its facts, if they still hold.
     pub(crate) facts: Option<Facts>,
     /// Per turn, how many of its records are in the full text.
@@ -52,11 +52,11 @@ pub(crate) struct Before {
 /// For the writer, in this order for each journal.
 enum Job {
     /// A journal with its facts, where they are new.
-    Journal { standing: Standing, before: Option<Known>, facts: Option<Box<Facts>> },
+    Journal { standing: Standing, before: Option<JournalRow>, facts: Option<Box<Facts>> },
     /// A document of it that no longer holds.
     Outdated(i64),
     /// New words of it.
-    Document { turns: (usize, usize), part: bool, words: Bag },
+    Document { turns: (usize, usize), part: bool, words: WordSet },
     /// Those were all.
     Worded(Vec<u64>),
     /// There is no more to say about a journal of that size.
@@ -96,10 +96,10 @@ pub(crate) fn update(
     let readers = if much { READERS } else { 1 };
     let (sender, receiver) = sync_channel(QUEUE);
     let stale = Mutex::new(stale.into_iter());
-    let bags = Mutex::new(Vec::new());
+    let emptied = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for number in 0..readers {
-            let reader = Reader { number, store, writer: sender.clone(), bags: &bags };
+            let reader = Reader { number, store, writer: sender.clone(), emptied: &emptied };
             let read = || reader.read_all(&stale, wording);
             match std::thread::Builder::new().spawn_scoped(scope, read) {
                 Err(error) if number == 0 => return Err(Failure::Unusable(error.to_string())),
@@ -109,7 +109,7 @@ pub(crate) fn update(
             }
         }
         drop(sender);
-        let written = carry_out(database, receiver, &bags, progress);
+        let written = carry_out(database, receiver, &emptied, progress);
         if written.is_err() {
             // What was begun is not to be seen by this process either.
             let _ = database.rollback();
@@ -123,8 +123,8 @@ struct Reader<'a> {
     number: usize,
     store: &'a dyn Store,
     writer: SyncSender<(usize, Job)>,
-    /// Bags that were emptied come back.
-    bags: &'a Mutex<Vec<Bag>>,
+    /// Sets that were emptied come back.
+    emptied: &'a Mutex<Vec<WordSet>>,
 }
 
 impl Reader<'_> {
@@ -173,7 +173,7 @@ impl Reader<'_> {
 
     /// Gathers the words of some turns to documents.
     fn gather(&self, id: ConversationId, facts: &Facts, turns: &[usize]) -> Result<(), Stop> {
-        let mut bag = self.empty_bag();
+        let mut words = self.empty_set();
         for (first, last) in documents(facts, turns) {
             // Turns that stand side by side are read in one go; one that was amended is merged first.
             let whole = (first..=last).filter_map(|at| facts.turn(at));
@@ -186,25 +186,25 @@ impl Reader<'_> {
             let mut sent = Ok(());
             for turn in amended.iter().chain(&together) {
                 texts(self.store, id, turn, &mut |text| {
-                    bag.add(text.content, text.source.is_said());
-                    if bag.size() > LARGEST_BAG && sent.is_ok() && first == last {
+                    words.add(text.content, text.source.is_said());
+                    if words.size() > LARGEST_WORD_SET && sent.is_ok() && first == last {
                         part = true;
-                        sent = self.send((first, last), part, &mut bag);
+                        sent = self.send((first, last), part, &mut words);
                     }
                 })?;
             }
             sent?;
-            self.send((first, last), part, &mut bag)?;
+            self.send((first, last), part, &mut words)?;
         }
         Ok(())
     }
 
-    fn empty_bag(&self) -> Bag {
-        self.bags.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    fn empty_set(&self) -> WordSet {
+        self.emptied.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn send(&self, turns: (usize, usize), part: bool, bag: &mut Bag) -> Result<(), Stop> {
-        let words = std::mem::replace(bag, self.empty_bag());
+    fn send(&self, turns: (usize, usize), part: bool, words: &mut WordSet) -> Result<(), Stop> {
+        let words = std::mem::replace(words, self.empty_set());
         self.tell(Job::Document { turns, part, words })
     }
 }
@@ -250,13 +250,13 @@ fn documents(facts: &Facts, turns: &[usize]) -> Vec<(usize, usize)> {
 fn carry_out(
     database: &Database,
     jobs: Receiver<(usize, Job)>,
-    bags: &Mutex<Vec<Bag>>,
+    emptied: &Mutex<Vec<WordSet>>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Failure> {
     let mut begun: Option<Instant> = None;
     // The journal each reader is at.
     let mut journals = [None; READERS];
-    let mut batch = Batch::default();
+    let mut batch = InvertedBatch::default();
     for (reader, job) in jobs {
         // What is only half there is begun again by the next one who comes.
         if begun.is_some_and(|since| since.elapsed() > BETWEEN_COMMITS) {
@@ -280,7 +280,7 @@ fn carry_out(
                 let key = database.put_document(journal, turns, part)?;
                 batch.add(key.cast_unsigned(), &words);
                 words.clear();
-                bags.lock().unwrap_or_else(PoisonError::into_inner).push(words);
+                emptied.lock().unwrap_or_else(PoisonError::into_inner).push(words);
                 if batch.is_full() {
                     database.put_segment(&mut batch)?;
                 }
@@ -301,7 +301,7 @@ fn carry_out(
 fn put_journal(
     database: &Database,
     standing: &Standing,
-    before: Option<&Known>,
+    before: Option<&JournalRow>,
     facts: Option<&Facts>,
 ) -> Result<Option<i64>, Failure> {
     let now = database.known_of(&[*standing])?.pop();
