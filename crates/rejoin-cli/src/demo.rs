@@ -7,10 +7,17 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use clap::Args;
 use serde_json::Value;
 
-use crate::cli::DemoArgs;
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the conversation and the journal, and say where they are
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
 
 /// One row of the closing table.
 struct Row {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use rejoin::{Decision, DryRun, Rejoin};
 
-use crate::cli::Output;
-use crate::output::headline;
+use crate::commands::turn_args::Output;
 use crate::screen::{self, label};
+use crate::turn_printer::headline;
 use crate::{exit, style};
 
 /// Shows everything that would be done.

@@ -8,11 +8,10 @@ mod complete;
 mod demo;
 mod dry_run;
 mod exit;
+mod fuzzy_picker;
+mod index_progress;
 mod markdown;
-mod output;
 mod panics;
-mod pick;
-mod progress;
 mod prompt;
 #[cfg(test)]
 mod reference;
@@ -21,6 +20,7 @@ mod signals;
 mod style;
 mod table;
 mod tty;
+mod turn_printer;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 
-use super::command::{COMMANDS, Takes};
+use super::slash_commands::{COMMANDS, Takes};
 use crate::screen::label;
 use crate::style;
 

@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Parser;
 use rejoin::{Agent, ConversationView, Event, Rejoin, TurnBuilder};
 
-use super::command::{self, COMMANDS};
 use super::editor::{Asked, Editor};
-use super::{recall, refuse_how};
-use crate::cli::{Cli, Command, EditArgs, RunArgs};
-use crate::commands::run::{apply, describe};
-use crate::commands::{edit, head, here, label, show, why};
-use crate::output::Printer;
+use super::slash_commands::{self, COMMANDS};
+use super::{last_turns, refuse_how};
+use crate::cli::{Cli, Command};
+use crate::commands::edit::EditArgs;
+use crate::commands::run::{RunArgs, describe};
+use crate::commands::{edit, here, move_head, name, show, why};
 use crate::screen::{self, print};
 use crate::signals::Running;
 use crate::tty::Quiet;
+use crate::turn_printer::Printer;
 use crate::{ask, exit, prompt, style};
 
 /// Stands for what will be said when it is asked whether anything can be.
@@ -64,7 +65,7 @@ impl<'a> Live<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
-        let agent = apply(describe(rejoin, &args, SOMETHING.into()), &args.how).dry_run()?.agent;
+        let agent = args.how.apply(describe(rejoin, &args, SOMETHING.into())).dry_run()?.agent;
         Ok(Self { rejoin, here, args, agent, last: Last::default() })
     }
 
@@ -83,7 +84,7 @@ impl<'a> Live<'a> {
         for problem in view.problems() {
             style::loud(&format!("! {problem}"));
         }
-        print(recall::last_turns(&view)?)?;
+        print(last_turns::last_turns(&view)?)?;
         match &self.args.checkpoint {
             Some(message) => style::talk(&format!("the next turn goes on after {message}, on a branch")),
             None => self.outlook()?,
@@ -115,7 +116,7 @@ impl<'a> Live<'a> {
     /// A turn with these words.
     pub(super) fn say(&mut self, words: &str) -> anyhow::Result<()> {
         let turn = describe(self.rejoin, &self.args, words.to_owned());
-        let turn = apply(turn, &self.args.how);
+        let turn = self.args.how.apply(turn);
         self.carry_out(turn)
     }
 
@@ -190,7 +191,7 @@ impl<'a> Live<'a> {
         }
         let before = self.args.how.agent.replace(name.to_owned());
         // What the next turn would refuse is refused here.
-        match apply(describe(self.rejoin, &self.args, SOMETHING.into()), &self.args.how).dry_run() {
+        match self.args.how.apply(describe(self.rejoin, &self.args, SOMETHING.into())).dry_run() {
             Ok(plan) => {
                 self.agent = plan.agent;
                 self.outlook()
@@ -218,8 +219,9 @@ impl<'a> Live<'a> {
             let text = format!("nothing was said yet, so there is nothing to /{name}");
             return Err(rejoin::Error::Config(text).into());
         };
-        let given =
-            ["rejoin".to_owned(), name.to_owned(), id].into_iter().chain(command::arguments(name, rest));
+        let given = ["rejoin".to_owned(), name.to_owned(), id]
+            .into_iter()
+            .chain(slash_commands::arguments(name, rest));
         let parsed = match Cli::try_parse_from(given) {
             Ok(cli) => cli.command,
             Err(error) => {
@@ -231,18 +233,18 @@ impl<'a> Live<'a> {
         };
         match parsed {
             Command::Show(args) => show::show(&args).map(drop),
-            Command::Name(args) => label::name(&args).map(drop),
+            Command::Name(args) => name::name(&args).map(drop),
             Command::Why(mut args) => {
                 args.agent = args.agent.or_else(|| self.args.how.agent.clone());
                 why::why(&args).map(drop)
             }
             Command::Branch(args) => {
-                head::branch(&args)?;
+                move_head::branch(&args)?;
                 self.args.checkpoint = None;
                 self.outlook()
             }
             Command::Rewind(args) => {
-                head::rewind(&args)?;
+                move_head::rewind(&args)?;
                 self.args.checkpoint = None;
                 self.outlook()
             }
@@ -250,7 +252,7 @@ impl<'a> Live<'a> {
             Command::Retry(args) => {
                 refuse_how(&args.how)?;
                 let turn = self.rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
-                self.carry_out(apply(apply(turn, &self.args.how), &args.how))
+                self.carry_out(args.how.apply(self.args.how.apply(turn)))
             }
             _ => Ok(()),
         }
@@ -282,7 +284,7 @@ impl<'a> Live<'a> {
         if args.from_here {
             let turn = self.rejoin.project(".").resume(&args.conversation);
             let turn = turn.instead_of(message.id.to_string()).prompt(text);
-            return self.carry_out(apply(apply(turn, &self.args.how), &args.how));
+            return self.carry_out(args.how.apply(self.args.how.apply(turn)));
         }
         edit::amend(&view, &message, &text)?;
         self.outlook()
@@ -298,7 +300,7 @@ impl<'a> Live<'a> {
             style::talk(&format!("a new conversation with {}", self.agent));
             return Ok(());
         };
-        let why = apply(self.rejoin.project(".").resume(id), &self.args.how).why()?;
+        let why = self.args.how.apply(self.rejoin.project(".").resume(id)).why()?;
         style::talk(&why::outlook(&why));
         self.agent = why.agent;
         Ok(())

@@ -1,22 +1,36 @@
 //! `rejoin chat`: a live conversation at the terminal. Every turn is the same call as that of `rejoin run`.
 
-mod calls;
-mod command;
 mod complete;
 mod editor;
+mod last_turns;
 mod live;
-mod recall;
+mod slash_commands;
+mod tool_calls;
 
-pub(crate) use calls::Calls;
+pub(crate) use tool_calls::ToolCallLines;
 
-use crate::cli::{HowArgs, Output, RunArgs};
-use crate::commands::{here, open};
-use crate::{exit, prompt, signals, style, tty};
-
-use command::Typed;
 use complete::Helper;
 use editor::{Asked, Editor};
 use live::Live;
+use slash_commands::Typed;
+
+use crate::commands::run::RunArgs;
+use crate::commands::turn_args::{Output, TurnArgs};
+use crate::commands::{here, open};
+use crate::{exit, prompt, signals, style, tty};
+
+/// What `rejoin chat --help` ends with.
+pub(crate) const HELP: &str = "\
+Examples:
+  rejoin chat                       a new conversation with the configured agent
+  rejoin chat -c                    go on with the newest one here; its last turns are shown
+  rejoin chat -s release -a codex   a conversation by name, begun if there is none
+  rejoin chat -c \"now fix it\"       with a first prompt
+
+At the prompt, /help lists what can be done besides talking: /agent, /model, /fresh, /branch,
+/rewind, /edit, /retry, /why, /show, /name. Alt-Enter, or a backslash before Enter, begins another
+line; pasted text is kept whole; Tab completes. Ctrl-C stops the turn, Ctrl-D leaves. Every turn is
+what `rejoin run` would have done.";
 
 /// `rejoin chat`
 pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
@@ -49,7 +63,7 @@ pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
                 }
             }
         };
-        let done = match command::read(&typed) {
+        let done = match slash_commands::read(&typed) {
             Typed::Nothing => continue,
             Typed::Command("quit", _) => break,
             Typed::Prompt(words) => {
@@ -66,7 +80,7 @@ pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
                 live.command(name, rest, &mut editor)
             }
             Typed::Unknown(name) => {
-                let known = command::COMMANDS.iter().map(|slash| format!("/{}", slash.name));
+                let known = slash_commands::COMMANDS.iter().map(|slash| format!("/{}", slash.name));
                 let hint = rejoin::suggestion(&format!("/{name}"), known);
                 style::loud(&format!(
                     "there is no /{name}{hint} (/help lists all; with a blank in front it is a prompt)"
@@ -96,7 +110,7 @@ fn refuse(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 /// Turns of a live conversation are run, and shown to a person.
-fn refuse_how(how: &HowArgs) -> anyhow::Result<()> {
+fn refuse_how(how: &TurnArgs) -> anyhow::Result<()> {
     let fault = if how.dry_run {
         "--dry-run is for one turn: use `rejoin run --dry-run`, or /why in the conversation"
     } else if how.output != Output::Text {

@@ -1,10 +1,17 @@
 use std::fmt::Write as _;
 
+use clap::Args;
 use rejoin::AgentReport;
 
-use crate::cli::AgentsArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct AgentsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin agents`
 pub(crate) fn agents(args: &AgentsArgs) -> anyhow::Result<i32> {

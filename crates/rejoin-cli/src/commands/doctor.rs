@@ -1,10 +1,20 @@
 use std::fmt::Write as _;
 
+use clap::Args;
 use rejoin::{Checkup, Finding};
 
-use crate::cli::DoctorArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// Spend two tiny turns on each agent to prove that the second remembers the first
+    #[arg(long)]
+    pub(crate) turn: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<i32> {

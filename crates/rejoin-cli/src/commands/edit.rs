@@ -1,12 +1,30 @@
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
+use clap::Args;
 use rejoin::{ConversationView, Kind, Message};
 
 use super::run::carry_out;
-use crate::cli::{EditArgs, RetryArgs};
+use super::turn_args::TurnArgs;
 use crate::{exit, prompt, style};
+
+#[derive(Args)]
+pub(crate) struct EditArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Which message: id or its beginning (`show --ids`), a turn's number (its prompt), @ (the last prompt), @~1
+    pub(crate) message: String,
+    /// The new text; `-` is standard input [default: your $VISUAL or $EDITOR is opened]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Leave the turn as it is and run the new text in its stead, on a branch
+    #[arg(long)]
+    pub(crate) from_here: bool,
+    #[command(flatten)]
+    pub(crate) how: TurnArgs,
+}
 
 /// `rejoin edit`
 pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
@@ -53,13 +71,6 @@ pub(crate) fn amend(view: &ConversationView<'_>, message: &Message, text: &str) 
         style::talk(&format!("message {short} says that already: nothing changed"));
     }
     Ok(())
-}
-
-/// `rejoin retry`
-pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
-    let rejoin = super::open()?;
-    let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
-    carry_out(turn, &args.how)
 }
 
 /// The editor a person chose, if they did.

@@ -1,14 +1,48 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rejoin::{ConversationView, Format, Redactor, Taken};
+use clap::{Args, ValueEnum};
+use rejoin::{ConversationView, Format, Redactor};
 
 use super::show;
-use crate::cli::{ExportArgs, ExportFormat, ImportArgs};
 use crate::screen::Stdout;
 use crate::{exit, style};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin export @ > talk.md
+  rejoin export release --format html --redact --to release.html
+  rejoin export @ --format bundle --to talk.rejoin && scp talk.rejoin there: && ssh there rejoin import talk.rejoin")]
+pub(crate) struct ExportArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// What it looks like
+    #[arg(long, value_enum, default_value_t = ExportFormat::Md)]
+    pub(crate) format: ExportFormat,
+    /// Take out keys, tokens, passwords and the home directory; what was taken out is counted
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Markdown: the path, to be read
+    Md,
+    /// One HTML page: the path, to be read
+    Html,
+    /// As `rejoin show --json`, nothing cut
+    Json,
+    /// The journal, a record per line
+    Jsonl,
+    /// The journal with a hash, for `rejoin import`
+    Bundle,
+}
 
 /// `rejoin export`
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
@@ -78,29 +112,4 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
         || error.to_string().contains("Broken pipe")
-}
-
-/// `rejoin import`
-pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<i32> {
-    let mut piped = None;
-    if args.file.as_os_str() == "-" {
-        let mut file = tempfile::NamedTempFile::new()?;
-        io::copy(&mut io::stdin().lock(), &mut file)?;
-        piped = Some(file);
-    }
-    let file = piped.as_ref().map_or(args.file.as_path(), |file| file.path());
-    let imported = super::open()?.import(file, args.project.as_deref())?;
-    let id = imported.id.short();
-    let place = style::home_path(&imported.project);
-    style::talk(&match imported.taken {
-        Taken::New => format!("conversation {id} is here now, in {place}"),
-        Taken::Longer => format!("conversation {id} was here and goes on with what was added, in {place}"),
-        Taken::Known => format!("conversation {id} is here already, in {place}: nothing to add"),
-    });
-    if !Path::new(&imported.project).is_dir() {
-        style::loud(&format!(
-            "! {place} is not on this machine: name a directory with `rejoin import --project DIR`"
-        ));
-    }
-    Ok(exit::DONE)
 }

@@ -1,11 +1,27 @@
 use std::fmt::Write as _;
 
+use clap::Args;
 use rejoin::Checked;
 use serde_json::json;
 
-use crate::cli::FsckArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct FsckArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1 [default: all of this project]
+    #[arg(conflicts_with = "all")]
+    pub(crate) conversation: Option<String>,
+    /// The conversations of all projects
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Repair what can be repaired by appending; nothing is ever rewritten
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin fsck`
 pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {

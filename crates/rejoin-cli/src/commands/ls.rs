@@ -1,14 +1,40 @@
 use std::num::NonZeroUsize;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clap::Args;
 use rejoin::{Agent, ConversationId, ListFilter, Listed, State};
 use serde_json::json;
 
-use super::choose::choose;
-use crate::cli::{LsArgs, ShowArgs};
+use super::pick_conversation::pick_conversation;
+use super::show::ShowArgs;
 use crate::screen::{self, Painted, Style};
 use crate::table::{Column, for_a_person, in_colour, lay_out, width};
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct LsArgs {
+    /// List the conversations of all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Only those in which this agent took a turn
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only those with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
+    /// Only those used in the last while (90m, 36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) since: Option<Duration>,
+    /// At most so many [default: 50 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) interactive: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// How many a person is shown.
 const PAGE: usize = 50;
@@ -30,7 +56,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
             style::talk(&nothing(&rejoin, args)?);
             return Ok(exit::NOT_FOUND);
         }
-        return choose(lines, &ShowArgs::default());
+        return pick_conversation(lines, &ShowArgs::default());
     }
     let listing = rejoin.list(&filter)?;
     for warning in &listing.warnings {

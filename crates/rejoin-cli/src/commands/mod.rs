@@ -1,23 +1,28 @@
 //! One file per command.
 
-mod agents;
-mod choose;
-mod doctor;
+pub(crate) mod agents;
+pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod edit;
-mod export;
-mod flow;
-mod fsck;
-pub(crate) mod head;
-pub(crate) mod label;
-mod ls;
-mod manual;
-mod mv;
-mod remove;
+pub(crate) mod export;
+pub(crate) mod flow;
+pub(crate) mod fsck;
+pub(crate) mod import;
+pub(crate) mod ls;
+pub(crate) mod man;
+pub(crate) mod move_head;
+pub(crate) mod mv;
+pub(crate) mod name;
+mod pick_conversation;
+pub(crate) mod remove;
+pub(crate) mod retry;
 pub(crate) mod run;
-mod search;
+pub(crate) mod search;
 pub(crate) mod show;
-mod stats;
+pub(crate) mod stats;
+pub(crate) mod tag;
 mod tree;
+pub(crate) mod turn_args;
 pub(crate) mod why;
 
 use anyhow::Context;
@@ -34,21 +39,21 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Ls(args) => ls::ls(&args),
         Command::Show(args) => show::show(&args),
         Command::Why(args) => why::why(&args),
-        Command::Branch(args) => head::branch(&args),
-        Command::Rewind(args) => head::rewind(&args),
+        Command::Branch(args) => move_head::branch(&args),
+        Command::Rewind(args) => move_head::rewind(&args),
         Command::Edit(args) => edit::edit(&args),
-        Command::Retry(args) => edit::retry(&args),
-        Command::Name(args) => label::name(&args),
-        Command::Tag(args) => label::tag(&args),
+        Command::Retry(args) => retry::retry(&args),
+        Command::Name(args) => name::name(&args),
+        Command::Tag(args) => tag::tag(&args),
         Command::Mv(args) => mv::mv(&args),
         Command::Rm(args) => remove::rm(&args),
         Command::Prune(args) => remove::prune(&args),
         Command::Export(args) => export::export(&args),
-        Command::Import(args) => export::import(&args),
+        Command::Import(args) => import::import(&args),
         Command::Fsck(args) => fsck::fsck(&args),
         Command::Flow(command) => flow::flow(command),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
         Command::Search(args) => search::search(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Demo(args) => crate::demo::demo(&args),
@@ -65,7 +70,7 @@ pub(crate) fn open() -> anyhow::Result<rejoin::Rejoin> {
 fn open_indexed() -> anyhow::Result<rejoin::Rejoin> {
     let mut rejoin = open()?;
     if crate::style::on_terminal() {
-        let bar = crate::progress::Bar::default();
+        let bar = crate::index_progress::IndexProgress::default();
         rejoin.on_index_progress(move |progress| bar.show(progress));
     }
     Ok(rejoin)

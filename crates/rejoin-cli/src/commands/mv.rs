@@ -1,5 +1,16 @@
-use crate::cli::MvArgs;
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct MvArgs {
+    /// Where the project was
+    pub(crate) from: PathBuf,
+    /// Where it is now
+    pub(crate) to: PathBuf,
+}
 
 /// `rejoin mv`
 pub(crate) fn mv(args: &MvArgs) -> anyhow::Result<i32> {

@@ -1,10 +1,43 @@
 use std::io::IsTerminal;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use rejoin::{ConversationView, ListFilter};
 
-use crate::cli::{PruneArgs, RmArgs};
 use crate::{ask, exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct RmArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(required = true)]
+    pub(crate) conversations: Vec<String>,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct PruneArgs {
+    /// Those last used before (90d, 12w, 6h); a name or a label is no use
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) older_than: Duration,
+    /// Only those with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
+    /// Keep those that have a name
+    #[arg(long)]
+    pub(crate) keep_named: bool,
+    /// Of all projects, not only this one
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Show what would be deleted
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
 
 /// `rejoin rm`
 pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {

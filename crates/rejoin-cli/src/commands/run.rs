@@ -1,12 +1,62 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rejoin::{Agent, Event, TurnBuilder};
+use clap::Args;
+use rejoin::{Event, TurnBuilder};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::cli::{HowArgs, Output, RunArgs};
-use crate::output::Printer;
+use super::turn_args::{Output, ScopeArg, TurnArgs};
+use crate::turn_printer::Printer;
 use crate::{ask, dry_run, exit, prompt};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin run \"diagnose the bug\"                       the configured agent, else the first one installed
+  rejoin run -a codex \"diagnose the bug\"              a new conversation with that agent
+  rejoin run -c \"now fix it\"                          the newest conversation here, its own session resumed
+  rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
+  rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
+  git diff | rejoin run -c -f review.md -o stream-json
+  rejoin run -c --attach screenshot.png \"why is this button red?\"
+  rejoin run -c --dry-run \"…\"                         what would be done, and why")]
+pub(crate) struct RunArgs {
+    /// What the agent should do; `-` reads it from standard input, and so should go a prompt that
+    /// begins with a dash. What another program pipes in is added to it
+    pub(crate) prompt: Option<String>,
+
+    /// Continue the newest conversation of this project
+    #[arg(short, long = "continue", conflicts_with_all = ["name", "resume"])]
+    pub(crate) continue_latest: bool,
+
+    /// Continue the conversation of this name, or begin it
+    #[arg(short = 's', long, value_name = "NAME", conflicts_with = "resume")]
+    pub(crate) name: Option<String>,
+
+    /// Continue a conversation by id, unique prefix, name, or the agent's own session id
+    #[arg(short, long, value_name = "CONVERSATION")]
+    pub(crate) resume: Option<String>,
+
+    /// Branch from the turn of this message instead of the end of the conversation
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) checkpoint: Option<String>,
+
+    /// Record nothing, neither here nor in the agent's own store
+    #[arg(long, conflicts_with_all = ["fresh_session", "session_dir"])]
+    pub(crate) ephemeral: bool,
+
+    /// Take the prompt from a file (after the one given as argument); `-` is standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// Which turns agents are told about; only when a conversation begins
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<ScopeArg>,
+
+    #[command(flatten)]
+    pub(crate) how: TurnArgs,
+}
 
 /// `rejoin run`
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
@@ -16,9 +66,9 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
 }
 
 /// Carries out a turn that is described up to what all commands have in common.
-pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &HowArgs) -> anyhow::Result<i32> {
+pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result<i32> {
     let rejoin = turn.rejoin();
-    let mut turn = apply(turn, how);
+    let mut turn = how.apply(turn);
     if how.dry_run {
         return dry_run::show(rejoin, &turn.dry_run()?, how.output);
     }
@@ -78,48 +128,6 @@ pub(crate) fn describe<'a>(rejoin: &'a rejoin::Rejoin, args: &RunArgs, prompt: S
     }
     if let Some(scope) = args.scope {
         turn = turn.scope(scope.into());
-    }
-    turn
-}
-
-/// Adds what all commands have in common.
-pub(crate) fn apply<'a>(turn: TurnBuilder<'a>, how: &HowArgs) -> TurnBuilder<'a> {
-    let mut turn = turn.extra_args(how.agent_args.iter().cloned());
-    if let Some(agent) = &how.agent {
-        turn = turn.agent(Agent::named(agent));
-    }
-    if how.fresh_session {
-        turn = turn.fresh();
-    }
-    if let Some(model) = &how.model {
-        turn = turn.model(model);
-    }
-    if let Some(level) = how.permissions {
-        turn = turn.permissions(level.into());
-    }
-    if let Some(dir) = &how.cwd {
-        turn = turn.cwd(dir);
-    }
-    for file in &how.attach {
-        turn = turn.attach(file);
-    }
-    if let Some(dir) = &how.session_dir {
-        turn = turn.session_dir(dir);
-    }
-    if let Some(limit) = how.timeout {
-        turn = turn.timeout(limit);
-    }
-    if let Some(limit) = how.idle_timeout {
-        turn = turn.idle_timeout(limit);
-    }
-    if let Some(text) = &how.system_prompt {
-        turn = turn.system_prompt(text);
-    }
-    if let Some(text) = &how.append_system_prompt {
-        turn = turn.append_system_prompt(text);
-    }
-    if let Some(limit) = how.wait {
-        turn = turn.wait(limit);
     }
     turn
 }

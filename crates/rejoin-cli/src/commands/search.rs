@@ -1,14 +1,51 @@
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::time::{Duration, UNIX_EPOCH};
 
+use clap::Args;
 use rejoin::{Agent, Hit, Query, SearchFilter, Source};
 use serde_json::json;
 
-use super::choose::choose;
-use crate::cli::{SearchArgs, ShowArgs};
+use super::pick_conversation::pick_conversation;
+use super::show::ShowArgs;
 use crate::screen::{self, Painted, Style, label};
 use crate::table::in_colour;
 use crate::{exit, style};
+
+#[derive(Args)]
+#[command(after_help = "\
+All words must occur in one turn, in any order. Several words in one argument are a phrase; an
+asterisk stands for any ending. What was said comes before what was done by tools.
+
+Examples:
+  rejoin search timeout retry           both words
+  rejoin search 'connection refused'    a phrase
+  rejoin search 'migrat*' --agent claude
+  rejoin show ID --at MESSAGE           read what led to a hit
+  rejoin run -r ID \"go on\"             continue it")]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(required = true, value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+    /// Search all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Only turns of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only in conversations with this label (repeatable: with all of them)
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tag: Vec<String>,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(20).unwrap_or(NonZeroUsize::MIN))]
+    pub(crate) limit: NonZeroUsize,
+    /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) interactive: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin search`
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
@@ -35,7 +72,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     if args.interactive && !found.hits.is_empty() {
         let line = |hit: &Hit| format!("{}  {}", about(hit), hit.snippet.trim());
         let lines = found.hits.iter().map(|hit| (hit.conversation, line(hit))).collect();
-        return choose(lines, &ShowArgs::default());
+        return pick_conversation(lines, &ShowArgs::default());
     }
     if args.json {
         let hits: Vec<_> = found.hits.iter().map(as_json).collect();

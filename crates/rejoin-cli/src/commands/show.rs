@@ -1,17 +1,46 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
+use clap::Args;
 use rejoin::{
     AskedQuestion, CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin,
     Outcome, Part, QuestionState, Redactor, ToolCall, Turn, TurnState,
 };
 use serde_json::json;
 
-use super::choose::choose;
+use super::pick_conversation::pick_conversation;
 use super::{ls, tree};
-use crate::cli::ShowArgs;
 use crate::screen::{self, label};
 use crate::{exit, style};
+
+#[derive(Args, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct ShowArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1, or the agent's own session id
+    #[arg(default_value = "@", hide_default_value = true)]
+    pub(crate) conversation: String,
+    /// Pick the conversation: type to filter, Enter shows it, Ctrl-R goes on with it
+    #[arg(short, long, conflicts_with = "conversation")]
+    pub(crate) interactive: bool,
+    /// Draw all branches, the head marked
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) tree: bool,
+    /// The path to this message instead of the one to the head: what another branch says
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["tree", "raw"])]
+    pub(crate) at: Option<String>,
+    /// Only the last turns of the path
+    #[arg(short = 'n', long, value_name = "TURNS", conflicts_with_all = ["tree", "raw"])]
+    pub(crate) last: Option<usize>,
+    /// Put its id before every answer and tool result, for `edit` and `--at`; a turn's own id is its prompt's
+    #[arg(long, conflicts_with_all = ["tree", "raw", "json"])]
+    pub(crate) ids: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Print the journal as it stands
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
 
 /// Longer texts are cut in `show`; the journal has them whole.
 const MOST: usize = 64 << 10;
@@ -20,7 +49,7 @@ const MOST: usize = 64 << 10;
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     if args.interactive {
         let here = ListFilter { project: Some(super::here()?), ..ListFilter::default() };
-        return choose(ls::lines(&here)?, args);
+        return pick_conversation(ls::lines(&here)?, args);
     }
     let rejoin = super::open()?;
     let view = super::view(&rejoin, &args.conversation)?;

@@ -1,14 +1,58 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use clap::{Args, ValueEnum};
 use rejoin::{Bar, Stats, StatsFilter};
 use serde_json::{Value, json};
 
-use crate::cli::{By, StatsArgs};
 use crate::screen::{self, label};
 use crate::table::{Column, lay_out, width};
 use crate::{exit, style};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin stats                          this project, all time
+  rejoin stats --since 4w --by day
+  rejoin stats --all-projects --by agent --json")]
+pub(crate) struct StatsArgs {
+    /// Only turns begun in the last while (36h, 3d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) since: Option<Duration>,
+    /// Count by this, too
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// Count the turns of all projects
+    #[arg(long)]
+    pub(crate) all_projects: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    /// By agent
+    Agent,
+    /// By model
+    Model,
+    /// By project
+    Project,
+    /// By day (UTC)
+    Day,
+}
+
+impl From<By> for rejoin::Grouping {
+    fn from(by: By) -> Self {
+        match by {
+            By::Agent => Self::Agent,
+            By::Model => Self::Model,
+            By::Project => Self::Project,
+            By::Day => Self::Day,
+        }
+    }
+}
 
 /// `rejoin stats`
 pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {

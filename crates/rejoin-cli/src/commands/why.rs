@@ -1,11 +1,24 @@
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
+use clap::Args;
 use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, Why};
 
-use crate::cli::WhyArgs;
 use crate::screen::{self, label};
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct WhyArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
+    pub(crate) conversation: String,
+    /// Who would do the turn [default: the conversation's last agent]
+    #[arg(short, long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin why`
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {

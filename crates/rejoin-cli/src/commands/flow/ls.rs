@@ -1,8 +1,15 @@
+use clap::Args;
 use rejoin_flow::{Overview, Standing};
 
-use crate::cli::FlowLsArgs;
 use crate::commands::open;
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct FlowLsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// `rejoin flow ls`
 pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {

@@ -1,14 +1,40 @@
 //! `rejoin flow`: one file per subcommand.
 
-mod board;
+mod cancel;
 mod ls;
 mod progress;
 mod run;
+mod running_steps;
 mod show;
-mod stop;
 mod validate;
 
-use crate::cli::FlowCommand;
+use clap::Subcommand;
+
+use self::cancel::FlowCancelArgs;
+use self::ls::FlowLsArgs;
+use self::run::{FlowResumeArgs, FlowRunArgs};
+use self::show::FlowShowArgs;
+use self::validate::FlowFileArgs;
+
+#[derive(Subcommand)]
+pub(crate) enum FlowCommand {
+    /// Run a flow
+    Run(FlowRunArgs),
+    /// Check a flow file; every problem is told with its place
+    Validate(FlowFileArgs),
+    /// Print a flow as a Mermaid chart
+    Graph(FlowFileArgs),
+    /// Print the JSON schema of flow files, for editors
+    Schema,
+    /// List the runs, newest first
+    Ls(FlowLsArgs),
+    /// Show what the steps of a run came to
+    Show(FlowShowArgs),
+    /// Go on with a run where it was cut; what is done is not run again
+    Resume(FlowResumeArgs),
+    /// Stop a run that is going on in another process
+    Cancel(FlowCancelArgs),
+}
 
 /// Runs a subcommand and gives its exit code.
 pub(super) fn flow(command: FlowCommand) -> anyhow::Result<i32> {
@@ -20,6 +46,6 @@ pub(super) fn flow(command: FlowCommand) -> anyhow::Result<i32> {
         FlowCommand::Ls(args) => ls::ls(&args),
         FlowCommand::Show(args) => show::show(&args),
         FlowCommand::Resume(args) => run::resume(&args),
-        FlowCommand::Cancel(args) => stop::cancel(&args),
+        FlowCommand::Cancel(args) => cancel::cancel(&args),
     }
 }

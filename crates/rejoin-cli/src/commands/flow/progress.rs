@@ -7,8 +7,8 @@ use rejoin_flow::{Ended, FlowError, Key, Notice, Record, RunId, State};
 use serde::Serialize;
 use serde_json::json;
 
-use super::board::Board;
-use crate::cli::Output;
+use super::running_steps::RunningSteps;
+use crate::commands::turn_args::Output;
 use crate::screen::{Stdout, label};
 use crate::{exit, style};
 
@@ -18,7 +18,7 @@ pub(super) struct Progress {
     flow: String,
     id: RunId,
     seen: Mutex<Seen>,
-    board: Board,
+    running: RunningSteps,
 }
 
 #[derive(Default)]
@@ -33,8 +33,8 @@ struct Seen {
 
 impl Progress {
     pub(super) fn new(output: Output, flow: &str, id: RunId) -> Self {
-        let board = Board::new(output != Output::StreamJson);
-        Self { output, flow: flow.to_owned(), id, seen: Mutex::default(), board }
+        let running = RunningSteps::new(output != Output::StreamJson);
+        Self { output, flow: flow.to_owned(), id, seen: Mutex::default(), running }
     }
 
     /// What the command exits with.
@@ -86,11 +86,11 @@ impl Progress {
     }
 
     fn talk(&self, line: &str) {
-        self.board.say(|| style::talk(&label(line)));
+        self.running.say(|| style::talk(&label(line)));
     }
 
     fn loud(&self, line: &str) {
-        self.board.say(|| style::loud(line));
+        self.running.say(|| style::loud(line));
     }
 
     fn record(&self, record: &Record) {
@@ -99,7 +99,7 @@ impl Progress {
             Record::Run(_) => self.talk(&format!("flow {} · run {id}", self.flow)),
             Record::Resumed { .. } => self.talk(&format!("flow {} · run {id} goes on", self.flow)),
             Record::StepBegun { key, attempt, error, wait_ms, .. } => {
-                self.board.begin(&key.to_string());
+                self.running.begin(&key.to_string());
                 if *attempt > 1 {
                     let mut line = format!("↻ {key} · try {attempt}");
                     if let Some(wait) = wait_ms {
@@ -109,7 +109,7 @@ impl Progress {
                         line.extend([" · ", &style::one_line(error, 300)]);
                     }
                     self.loud(&line);
-                } else if style::on_terminal() && !self.board.is_live() {
+                } else if style::on_terminal() && !self.running.is_live() {
                     self.talk(&format!("… {key}"));
                 }
             }
@@ -135,13 +135,13 @@ impl Progress {
                         format!("{agent} · fresh: {why}, {} replayed", style::plural(*replayed, "turn"))
                     }
                 };
-                self.board.about(&key.to_string(), plan);
+                self.running.about(&key.to_string(), plan);
             }
-            Event::Usage { usage, .. } => self.board.used(&key.to_string(), *usage),
+            Event::Usage { usage, .. } => self.running.used(&key.to_string(), *usage),
             Event::ResumeRejected { agent, session, text } => {
                 let session = session.get(..8).unwrap_or(session);
                 let plan = format!("{agent} · would not resume {session} ({text}), the history is replayed");
-                self.board.about(&key.to_string(), plan);
+                self.running.about(&key.to_string(), plan);
             }
             Event::Warning { code, text } if code != "retry" => self.loud(&format!("! {key}: {text}")),
             _ => {}
@@ -157,7 +157,7 @@ impl Progress {
             State::Cancelled => "■",
         };
         let mut parts = vec![format!("{sign} {}", ended.key)];
-        parts.extend(self.board.end(&ended.key.to_string()));
+        parts.extend(self.running.end(&ended.key.to_string()));
         match ended.state {
             State::Skipped => parts.push("skipped".into()),
             State::Cancelled => parts.push("cancelled".into()),

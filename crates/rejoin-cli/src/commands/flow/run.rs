@@ -1,15 +1,60 @@
 use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
+use clap::Args;
 use rejoin_flow::{Ended, Flow, Kind, Options, Prepared, Run, Source, State, Step, Stop};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::progress::Progress;
-use crate::cli::{FlowResumeArgs, FlowRunArgs, Output};
+use crate::commands::turn_args::Output;
 use crate::commands::{here, open};
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rejoin flow run review.flow.yaml -i area=src
+  rejoin flow run review.flow.yaml -i area=src --step fix      that step and what it waits for
+  rejoin flow run review.flow.yaml -i area=src --dry-run       the steps in their order")]
+pub(crate) struct FlowRunArgs {
+    /// The flow
+    pub(crate) file: PathBuf,
+    /// Give an input of the flow (repeatable)
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) input: Vec<(String, String)>,
+    /// Only this step and what it waits for
+    #[arg(long, value_name = "STEP", conflicts_with = "from")]
+    pub(crate) step: Option<String>,
+    /// Only this step and those after it
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<String>,
+    /// Show the steps in their order and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How the outcome is printed: the last step's output, the whole run, or every record and event
+    #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct FlowResumeArgs {
+    /// Id or its beginning, @ (the newest)
+    pub(crate) run: String,
+    /// Run this step and those after it anew, whatever they came to
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<String>,
+    /// How the outcome is printed: the last step's output, the whole run, or every record and event
+    #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
+    pub(crate) output: Output,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
 
 /// `rejoin flow run`
 pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {

@@ -1,11 +1,21 @@
 use std::fmt::Write as _;
 
+use clap::Args;
 use rejoin_flow::{Ended, Run, Standing};
 
-use crate::cli::FlowShowArgs;
 use crate::commands::open;
 use crate::screen::{self, Painted, Style, label};
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct FlowShowArgs {
+    /// Id or its beginning, @ (the newest)
+    #[arg(default_value = "@", hide_default_value = true)]
+    pub(crate) run: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// So much is shown of an output: lines, and characters of each.
 const LINES: usize = 20;

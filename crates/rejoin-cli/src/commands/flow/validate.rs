@@ -1,7 +1,15 @@
+use std::path::PathBuf;
+
+use clap::Args;
 use rejoin_flow::Source;
 
-use crate::cli::FlowFileArgs;
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct FlowFileArgs {
+    /// The flow
+    pub(crate) file: PathBuf,
+}
 
 /// `rejoin flow validate`
 pub(super) fn validate(args: &FlowFileArgs) -> anyhow::Result<i32> {

@@ -15,12 +15,12 @@ const WIDTH: u64 = 30;
 
 /// Shown only if it takes a while; gone when it is done.
 #[derive(Default)]
-pub(crate) struct Bar {
+pub(crate) struct IndexProgress {
     /// When it began, and when it was last drawn.
     times: Mutex<Option<(Instant, Option<Instant>)>>,
 }
 
-impl Bar {
+impl IndexProgress {
     pub(crate) fn show(&self, progress: Progress) {
         let Ok(mut times) = self.times.lock() else { return };
         let now = Instant::now();

@@ -1,9 +1,15 @@
 use anyhow::Context;
+use clap::Args;
 use rejoin_flow::FlowError;
 
-use crate::cli::FlowCancelArgs;
 use crate::commands::open;
 use crate::{exit, style};
+
+#[derive(Args)]
+pub(crate) struct FlowCancelArgs {
+    /// Id or its beginning, @ (the newest)
+    pub(crate) run: String,
+}
 
 /// `rejoin flow cancel`: asks the process that holds the run's lock to stop.
 pub(super) fn cancel(args: &FlowCancelArgs) -> anyhow::Result<i32> {

@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /// The running steps. Where stderr is no terminal that can be drawn on, only what is settled is printed.
-pub(super) struct Board {
+pub(super) struct RunningSteps {
     steps: Arc<Mutex<Steps>>,
     /// Draws the lines anew, until it is hung up.
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
@@ -39,7 +39,7 @@ struct Running {
     usage: Option<Usage>,
 }
 
-impl Board {
+impl RunningSteps {
     /// With `live` it may be drawn on a terminal.
     pub(super) fn new(live: bool) -> Self {
         let steps = Arc::new(Mutex::new(Steps::default()));
@@ -97,7 +97,7 @@ impl Board {
     }
 }
 
-impl Drop for Board {
+impl Drop for RunningSteps {
     fn drop(&mut self) {
         if let Some((hang_up, thread)) = self.ticker.take() {
             drop(hang_up);
@@ -121,7 +121,7 @@ fn tick(steps: Arc<Mutex<Steps>>) -> Option<(Sender<()>, JoinHandle<()>)> {
             steps.show(&lines);
         }
     };
-    let thread = std::thread::Builder::new().name("board".into()).spawn(draw).ok()?;
+    let thread = std::thread::Builder::new().name("running steps".into()).spawn(draw).ok()?;
     Some((hang_up, thread))
 }
 

@@ -15,7 +15,7 @@ const MOST: usize = 256;
 
 /// The calls that have not come back.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(crate) struct ToolCallLines {
     waiting: Vec<Call>,
     /// The calls whose lines are the last ones on the screen, the newest last.
     lowest: Vec<String>,
@@ -27,7 +27,7 @@ struct Call {
     begun: Instant,
 }
 
-impl Calls {
+impl ToolCallLines {
     /// A tool is called.
     pub(crate) fn begin(&mut self, id: &str, name: &str, words: &str) {
         let words = format!("{} {}", style::cut(name, 30), style::one_line(words, 200));

@@ -1,12 +1,15 @@
-use clap::CommandFactory;
+use std::path::PathBuf;
 
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
-use crate::{complete, exit, screen, style};
+use clap::{Args, CommandFactory};
 
-/// `rejoin completions`
-pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<i32> {
-    screen::data(&complete::script(&args.shell)?)?;
-    Ok(exit::DONE)
+use crate::cli::Cli;
+use crate::{exit, screen, style};
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
 }
 
 /// `rejoin man`

@@ -3,12 +3,16 @@
 use clap::Parser;
 use rejoin::ConversationId;
 
-use crate::cli::{Cli, ShowArgs};
-use crate::pick::{Picked, pick};
+use super::show::ShowArgs;
+use crate::cli::Cli;
+use crate::fuzzy_picker::{Picked, pick};
 use crate::{exit, style};
 
 /// Lets the person pick one of these conversations, each with its line; `show` says how it is shown.
-pub(crate) fn choose(listed: Vec<(ConversationId, String)>, show: &ShowArgs) -> anyhow::Result<i32> {
+pub(crate) fn pick_conversation(
+    listed: Vec<(ConversationId, String)>,
+    show: &ShowArgs,
+) -> anyhow::Result<i32> {
     let (ids, lines): (Vec<_>, Vec<_>) = listed.into_iter().unzip();
     let open = |conversation: String| {
         super::show::show(&ShowArgs { conversation, interactive: false, ..show.clone() })

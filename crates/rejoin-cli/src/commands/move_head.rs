@@ -1,7 +1,34 @@
+use clap::Args;
 use rejoin::{ConversationView, Moved, Rewind};
 
-use crate::cli::{BranchArgs, RewindArgs};
 use crate::{exit, screen, style};
+
+#[derive(Args)]
+#[command(after_help = "\
+A message is named by its id or the beginning of it (`rejoin show --ids`), by a turn's number as `rejoin show` prints it, by a
+branch's name, or by @ (the head), @~1 (the turn before it).")]
+pub(crate) struct BranchArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Where the next turn goes on
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) at: String,
+    /// Name the branch that begins there; `--at NAME` comes back to its end
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct RewindArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// How many turns
+    #[arg(default_value_t = 1, conflicts_with = "to")]
+    pub(crate) turns: usize,
+    /// To the end of this message's turn
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) to: Option<String>,
+}
 
 /// `rejoin branch`
 pub(crate) fn branch(args: &BranchArgs) -> anyhow::Result<i32> {

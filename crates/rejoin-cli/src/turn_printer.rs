@@ -6,8 +6,8 @@ use rejoin::{
 };
 use serde_json::json;
 
-use crate::chat::Calls;
-use crate::cli::Output;
+use crate::chat::ToolCallLines;
+use crate::commands::turn_args::Output;
 use crate::markdown::Markdown;
 use crate::screen::{self, Painted, Stdout, label};
 use crate::{style, tty};
@@ -27,7 +27,7 @@ pub(crate) struct Printer<'a> {
     deaf: bool,
     stderr_lines: Vec<String>,
     /// In a live conversation: the answer as Markdown, tool calls with what became of them.
-    live: Option<(Markdown, Calls)>,
+    live: Option<(Markdown, ToolCallLines)>,
 }
 
 impl<'a> Printer<'a> {
@@ -48,7 +48,7 @@ impl<'a> Printer<'a> {
 
     /// For a person in a live conversation.
     pub(crate) fn live(rejoin: &'a Rejoin) -> Self {
-        let live = Some((Markdown::new(style::colour()), Calls::default()));
+        let live = Some((Markdown::new(style::colour()), ToolCallLines::default()));
         Self { live, ..Self::new(rejoin, Output::Text) }
     }
 

@@ -1,13 +1,14 @@
-use crate::cli::{NameArgs, TagArgs};
-use crate::{exit, screen, style};
+use clap::Args;
 
-/// `rejoin name`
-pub(crate) fn name(args: &NameArgs) -> anyhow::Result<i32> {
-    let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
-    view.rename(&args.name)?;
-    style::talk(&format!("{} is called {:?} now", view.id().short(), args.name));
-    Ok(exit::DONE)
+use crate::{exit, screen};
+
+#[derive(Args)]
+pub(crate) struct TagArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// +label puts it on, -label takes it off; none shows them
+    #[arg(allow_hyphen_values = true, value_name = "+LABEL|-LABEL")]
+    pub(crate) labels: Vec<String>,
 }
 
 /// `rejoin tag`

@@ -1,0 +1,22 @@
+use clap::Args;
+
+use super::run::carry_out;
+use super::turn_args::TurnArgs;
+
+#[derive(Args)]
+pub(crate) struct RetryArgs {
+    /// Id, unique prefix, name, @ (the newest here), @~1
+    pub(crate) conversation: String,
+    /// Which turn, by any of its messages [default: the head]
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) how: TurnArgs,
+}
+
+/// `rejoin retry`
+pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
+    let rejoin = super::open()?;
+    let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
+    carry_out(turn, &args.how)
+}

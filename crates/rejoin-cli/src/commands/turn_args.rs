@@ -1,0 +1,184 @@
+//! What all commands that run a turn take: how it is carried out.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use rejoin::{Agent, TurnBuilder};
+
+/// How a turn is carried out, whichever command begins it.
+#[derive(Args)]
+pub(crate) struct TurnArgs {
+    /// Who: claude, codex, gemini, opencode, pi, qwen, openai, demo [default: the conversation's last agent, else as configured, else
+    /// the first one installed]
+    #[arg(short, long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+
+    /// Send a file along: an image, a PDF or a text, as far as the agent takes them (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
+
+    /// Start a new session of the agent and tell it the history
+    #[arg(long)]
+    pub(crate) fresh_session: bool,
+
+    /// How the outcome is printed
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub(crate) output: Output,
+
+    /// Show the plan (decision, reason, command line, what would be sent) and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// The model, in the agent's own terms; remembered for the conversation
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+
+    /// What the agent may do; stays the ceiling of the conversation until you name another
+    #[arg(long, value_enum)]
+    pub(crate) permissions: Option<Level>,
+
+    /// Run in this directory instead of the conversation's own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// Keep the agent's own sessions in this directory (pi, opencode, qwen, demo); remembered for the
+    /// conversation, an empty one is the agent's own place again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session_dir: Option<OsString>,
+
+    /// Stop the turn after this long (90, 90s, 5m, 2h)
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Stop after this much silence while no tool runs; 0 means never [default: 15m]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+
+    /// Replace the agent's system prompt for this turn
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+
+    /// Add to the agent's system prompt for this turn
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+
+    /// Wait while the conversation is in use (for ever, or this long: --wait=5m)
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "8760h", value_parser = rejoin::parse_duration)]
+    pub(crate) wait: Option<Duration>,
+
+    /// Arguments for the agent itself, after `--`; those about permissions and sessions are refused
+    #[arg(last = true, value_name = "AGENT ARGUMENTS")]
+    pub(crate) agent_args: Vec<String>,
+}
+
+impl TurnArgs {
+    /// Nothing was said about how a turn is carried out.
+    pub(crate) fn is_empty(&self) -> bool {
+        let texts = [&self.agent, &self.model, &self.system_prompt, &self.append_system_prompt];
+        let times = [self.timeout, self.idle_timeout, self.wait];
+        texts.iter().all(|text| text.is_none())
+            && times.iter().all(Option::is_none)
+            && self.permissions.is_none()
+            && self.cwd.is_none()
+            && self.session_dir.is_none()
+            && self.attach.is_empty()
+            && self.agent_args.is_empty()
+            && self.output == Output::Text
+            && !self.fresh_session
+            && !self.dry_run
+    }
+
+    /// Adds all of it to the description of a turn.
+    pub(crate) fn apply<'a>(&self, turn: TurnBuilder<'a>) -> TurnBuilder<'a> {
+        let mut turn = turn.extra_args(self.agent_args.iter().cloned());
+        if let Some(agent) = &self.agent {
+            turn = turn.agent(Agent::named(agent));
+        }
+        if self.fresh_session {
+            turn = turn.fresh();
+        }
+        if let Some(model) = &self.model {
+            turn = turn.model(model);
+        }
+        if let Some(level) = self.permissions {
+            turn = turn.permissions(level.into());
+        }
+        if let Some(dir) = &self.cwd {
+            turn = turn.cwd(dir);
+        }
+        for file in &self.attach {
+            turn = turn.attach(file);
+        }
+        if let Some(dir) = &self.session_dir {
+            turn = turn.session_dir(dir);
+        }
+        if let Some(limit) = self.timeout {
+            turn = turn.timeout(limit);
+        }
+        if let Some(limit) = self.idle_timeout {
+            turn = turn.idle_timeout(limit);
+        }
+        if let Some(text) = &self.system_prompt {
+            turn = turn.system_prompt(text);
+        }
+        if let Some(text) = &self.append_system_prompt {
+            turn = turn.append_system_prompt(text);
+        }
+        if let Some(limit) = self.wait {
+            turn = turn.wait(limit);
+        }
+        turn
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// The answer as it comes on stdout, everything else on stderr
+    Text,
+    /// One object at the end: the answer and the receipt
+    Json,
+    /// Every event as a line of JSON (docs/events.md)
+    StreamJson,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    /// Look, change nothing
+    Read,
+    /// Change files of the project
+    Edit,
+    /// Anything, without asking
+    Full,
+    /// As the agent itself is configured (the usual one)
+    Agent,
+}
+
+impl From<Level> for rejoin::Permissions {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Read => Self::Read,
+            Level::Edit => Self::Edit,
+            Level::Full => Self::Full,
+            Level::Agent => Self::Agent,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// Every agent knows all turns (the usual one)
+    Shared,
+    /// Every agent knows only the turns it took part in
+    Own,
+}
+
+impl From<ScopeArg> for rejoin::Scope {
+    fn from(scope: ScopeArg) -> Self {
+        match scope {
+            ScopeArg::Shared => Self::Shared,
+            ScopeArg::Own => Self::Own,
+        }
+    }
+}
