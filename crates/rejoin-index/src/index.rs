@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{JournalError, Standing, Store};
+use rejoin_journal::{JournalError, JournalState, Store};
 
 use crate::database::{Database, Known};
 use crate::facts::Facts;
@@ -38,7 +38,7 @@ pub struct Progress {
 
 /// A journal and what the cache knows of it: its key if that is all there is to know.
 pub(crate) struct Fresh {
-    pub(crate) standing: Standing,
+    pub(crate) standing: JournalState,
     pub(crate) known: Option<Known>,
 }
 
@@ -119,30 +119,31 @@ impl<'a> Index<'a> {
     /// Brings the cache up to date with some journals, with their words if `wording`, and says of
     /// each whether the cache knows all of it now. What it says holds until the next call: changes
     /// other processes make meanwhile are not seen.
-    pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
+    pub(crate) fn refresh(&mut self, standings: &[JournalState], wording: bool) -> Vec<Fresh> {
         let fresh = self.compare(standings, wording);
         let stale: Vec<&Fresh> = fresh.iter().filter(|fresh| fresh.known.is_none()).collect();
         if stale.is_empty() || self.database.is_none() || self.untouched {
             return fresh;
         }
-        let stale: Vec<Standing> = stale.iter().map(|fresh| fresh.standing).collect();
+        let stale: Vec<JournalState> = stale.iter().map(|fresh| fresh.standing).collect();
         self.read(stale, wording);
         self.compare(standings, wording)
     }
 
-    fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Fresh> {
+    fn compare(&mut self, standings: &[JournalState], wording: bool) -> Vec<Fresh> {
         self.ask(Database::hold);
         let mut known = self.known(standings);
-        let holds =
-            |known: &Known, standing: &Standing| known.standing == *standing && (known.worded || !wording);
-        let compare = |standing: &Standing| {
+        let holds = |known: &Known, standing: &JournalState| {
+            known.standing == *standing && (known.worded || !wording)
+        };
+        let compare = |standing: &JournalState| {
             let known = known.remove(&standing.id).filter(|known| holds(known, standing));
             Fresh { standing: *standing, known }
         };
         standings.iter().map(compare).collect()
     }
 
-    pub(crate) fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, Known> {
+    pub(crate) fn known(&mut self, standings: &[JournalState]) -> HashMap<ConversationId, Known> {
         let known = if standings.len() > MANY {
             self.ask(Database::known)
         } else {
@@ -152,7 +153,7 @@ impl<'a> Index<'a> {
     }
 
     /// Reads journals, oldest first: the newest text shall have the highest numbers.
-    fn read(&mut self, mut stale: Vec<Standing>, wording: bool) {
+    fn read(&mut self, mut stale: Vec<JournalState>, wording: bool) {
         stale.sort_by_cached_key(|standing| time_of(last_use(self.store, standing.id), standing));
         let mut known = self.known(&stale);
         let total = stale.iter().map(|standing| standing.bytes).sum();
@@ -179,7 +180,7 @@ impl<'a> Index<'a> {
     }
 
     /// What is known of a journal that only grew since; nothing if it is another one.
-    fn before(&mut self, known: Known, standing: &Standing) -> Option<Before> {
+    fn before(&mut self, known: Known, standing: &JournalState) -> Option<Before> {
         let was = known.standing;
         let same = was == *standing;
         if !same && (was.file != standing.file || was.bytes >= standing.bytes) {
@@ -205,7 +206,7 @@ impl<'a> Index<'a> {
         cached.or_else(|| self.fold(&fresh.standing))
     }
 
-    pub(crate) fn fold(&mut self, standing: &Standing) -> Option<Facts> {
+    pub(crate) fn fold(&mut self, standing: &JournalState) -> Option<Facts> {
         match Facts::read(self.store, standing.id) {
             Ok(facts) => Some(facts),
             Err(JournalError::NotFound { .. }) => None,
@@ -219,7 +220,7 @@ impl<'a> Index<'a> {
     }
 
     /// Forgets journals that are gone. `all` are those there are.
-    pub(crate) fn forget_all_but(&mut self, all: &[Standing]) {
+    pub(crate) fn forget_all_but(&mut self, all: &[JournalState]) {
         // Only if their number tells that there are some.
         if self.untouched || self.ask(Database::count).is_none_or(|count| count <= all.len()) {
             return;

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use rejoin_core::{Agent, ConversationId};
-use rejoin_journal::{JournalError, Standing};
+use rejoin_journal::{JournalError, JournalState};
 
 use crate::facts::Summary;
 use crate::index::{Fresh, Index};
@@ -60,12 +60,12 @@ impl Index<'_> {
         let mut newest = Newest::new(&standings);
         let limit = filter.limit.unwrap_or(usize::MAX);
         let mut list = List::default();
-        let recent = |(_, used): &(Standing, SystemTime)| filter.since.is_none_or(|since| *used >= since);
+        let recent = |(_, used): &(JournalState, SystemTime)| filter.since.is_none_or(|since| *used >= since);
         // Some may be of another project, or of other agents: then the next ones are looked at.
         let mut step = limit;
         while list.conversations.len() < limit {
             let next = newest.take(self, &standings, step);
-            let next: Vec<Standing> =
+            let next: Vec<JournalState> =
                 next.into_iter().take_while(recent).map(|(standing, _)| standing).collect();
             let all = next.len() < step;
             step = step.saturating_mul(4);
@@ -115,7 +115,7 @@ impl Index<'_> {
         Ok(self.summaries(&fresh).pop().map(|(_, summary)| summary))
     }
 
-    fn summaries(&mut self, fresh: &[Fresh]) -> Vec<(Standing, Summary)> {
+    fn summaries(&mut self, fresh: &[Fresh]) -> Vec<(JournalState, Summary)> {
         let keys: Vec<i64> = fresh.iter().filter_map(|fresh| Some(fresh.known.as_ref()?.key)).collect();
         let known = self.ask(|database| database.summaries(&keys));
         let usable = known.is_some();

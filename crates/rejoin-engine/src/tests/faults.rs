@@ -4,10 +4,12 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
 use rejoin_journal::{
-    Adopted, Append, Cursor, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
+    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalHead, JournalState, Mark, MemoryStore,
+    Problem, RawRecord, Store, Waker,
 };
 
 use super::scripted::Place;
@@ -83,6 +85,22 @@ impl Store for Failing {
     ) -> Result<u64, JournalError> {
         self.store.read(id, from, each)
     }
+    fn tail(
+        &self,
+        id: ConversationId,
+        from: u64,
+        timeout: Duration,
+        waker: &Waker,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError> {
+        self.store.tail(id, from, timeout, waker, each)
+    }
+    fn changes(&self, since: &Mark) -> Result<Changes, JournalError> {
+        self.store.changes(since)
+    }
+    fn await_changes(&self, since: &Mark, timeout: Duration, waker: &Waker) -> Result<Changes, JournalError> {
+        self.store.await_changes(since, timeout, waker)
+    }
     fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
         self.store.cursor(id, place)
     }
@@ -138,10 +156,10 @@ impl Store for Failing {
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
         self.store.ids()
     }
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
         self.store.look(project)
     }
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
         self.store.list(project)
     }
 }
