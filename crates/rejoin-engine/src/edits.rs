@@ -33,7 +33,10 @@ impl Engine {
     /// Reads a conversation to build on it. One of a newer format is refused: what this version
     /// misunderstands of it, it would build on.
     pub fn load_to_write(&self, id: ConversationId) -> Result<Loaded, TurnError> {
-        let loaded = load(self.store(), id)?;
+        Self::check_format(id, load(self.store(), id)?)
+    }
+
+    pub(crate) fn check_format(id: ConversationId, loaded: Loaded) -> Result<Loaded, TurnError> {
         match loaded.newer_format() {
             None => Ok(loaded),
             Some(format) => Err(TurnError::Usage(format!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rejoin_core::{ConversationId, Event, MessageId, Record, Reteller, TurnId};
-use rejoin_journal::{JournalError, Store};
+use rejoin_journal::{JournalError, Store, Waker};
 
 use crate::during::feed::{Fed, Feed};
 
@@ -96,25 +96,27 @@ impl FromJournal {
 
     fn read(&mut self, waiting: &mut VecDeque<Event>) -> Result<(), JournalError> {
         let Self { journal, reteller, shown, ended, .. } = self;
-        self.at = journal.store.read_until(journal.conversation, self.at, &mut |entry| {
-            let Ok(record) = serde_json::from_str::<Record>(entry.json) else {
-                return ControlFlow::Continue(());
-            };
-            let told = reteller.apply(record).into_iter().filter(|told| told.turn == journal.turn);
-            if entry.place < shown.place {
-                told.for_each(drop);
-                return ControlFlow::Continue(());
-            }
-            for told in told {
-                *ended |= matches!(told.event, Event::Result { .. });
-                waiting.extend(shown.unseen(told.event));
-            }
-            if *ended || waiting.len() >= AT_ONCE {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+        let now = Duration::ZERO;
+        self.at =
+            journal.store.tail(journal.conversation, self.at, now, &Waker::default(), &mut |entry| {
+                let Ok(record) = serde_json::from_str::<Record>(entry.json) else {
+                    return ControlFlow::Continue(());
+                };
+                let told = reteller.apply(record).into_iter().filter(|told| told.turn == journal.turn);
+                if entry.place < shown.place {
+                    told.for_each(drop);
+                    return ControlFlow::Continue(());
+                }
+                for told in told {
+                    *ended |= matches!(told.event, Event::Result { .. });
+                    waiting.extend(shown.unseen(told.event));
+                }
+                if *ended || waiting.len() >= AT_ONCE {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
         Ok(())
     }
 }

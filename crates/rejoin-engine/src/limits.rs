@@ -1,7 +1,10 @@
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// How long things may take, and how large they may be.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     /// The whole turn.
     pub turn: Option<Duration>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, MessageId, Permissions, Scope, TurnId};
-use rejoin_journal::Lease;
+use rejoin_journal::{Lease, Loaded};
 
 use crate::{EarlyLease, Limits, TurnError};
 
@@ -53,6 +53,8 @@ pub struct Order {
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.
     pub wait: Option<Duration>,
+    /// The conversation as it was read under that lease, if it was.
+    pub loaded: Option<Loaded>,
     /// The lease on the conversation, where it was taken before the order was made: what an order
     /// depends on must not change in between.
     pub lease: Option<EarlyLease>,

@@ -36,9 +36,11 @@ use crate::{Engine, Order, Target, TurnError, TurnHandle, TurnOutcome};
 
 impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
-    pub fn dry_run(&self, order: &Order) -> Result<DryRun, TurnError> {
+    pub fn dry_run(&self, mut order: Order) -> Result<DryRun, TurnError> {
+        let loaded = order.loaded.take();
+        let order = &order;
         check_prompt(order)?;
-        let context = TurnContext::read(self, order)?;
+        let context = TurnContext::read(self, order, loaded)?;
         let plan = context.plan(self, order);
         let ready = Prepared::make(self, order, &context, plan)?;
         Ok(ready.describe(self, order, &context))
@@ -47,13 +49,13 @@ impl Engine {
     /// Starts one turn. Everything that can be refused is refused before this returns, and before anything
     /// is written or launched; when it returns, the prompt is on the disk and the turn exists.
     pub fn start(&self, mut order: Order, cancel: CancelWatch) -> Result<TurnHandle, TurnError> {
-        let (beginning, lease) = (order.beginning.take(), order.lease.take());
+        let (beginning, lease, loaded) = (order.beginning.take(), order.lease.take(), order.loaded.take());
         check_prompt(&order)?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
         let mut leases = Leases::new(self, &order, &cancel);
         leases.conversation(lease)?;
-        let mut context = TurnContext::read(self, &order)?;
+        let mut context = TurnContext::read(self, &order, loaded)?;
         let plan = context.plan(self, &order);
         let used_elsewhere = match &plan {
             Plan::Resume { pin, .. } if TurnContext::was_used_elsewhere(&order, pin) => Some((**pin).clone()),

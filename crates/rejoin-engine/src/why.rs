@@ -58,8 +58,10 @@ pub struct Check {
 
 impl Engine {
     /// Would this turn resume, and why, or why not? Nothing is run or written.
-    pub fn why(&self, order: &Order) -> Result<Why, TurnError> {
-        let context = TurnContext::read(self, order)?;
+    pub fn why(&self, mut order: Order) -> Result<Why, TurnError> {
+        let loaded = order.loaded.take();
+        let order = &order;
+        let context = TurnContext::read(self, order, loaded)?;
         let stored = |pin: &Pin| stored_session::stored(&*order.agent, pin);
         Ok(context.judge(self, order, |situation| {
             let pin = considered(situation, stored);

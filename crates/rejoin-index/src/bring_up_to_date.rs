@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rejoin_core::{ConversationId, Turn};
-use rejoin_journal::{JournalError, Standing, Store};
+use rejoin_journal::{JournalError, JournalState, Store};
 
 use crate::database::{Database, JournalRow};
 use crate::facts::Facts;
@@ -33,7 +33,7 @@ const MUCH: u64 = 4 << 20;
 
 /// A journal of which the cache does not hold all.
 pub(crate) struct Stale {
-    pub(crate) standing: Standing,
+    pub(crate) standing: JournalState,
     /// What it holds of this very file.
     pub(crate) before: Option<RowBefore>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct RowBefore {
 /// For the writer, in this order for each journal.
 enum Job {
     /// A journal with its facts, where they are new.
-    Journal { standing: Standing, before: Option<JournalRow>, facts: Option<Box<Facts>> },
+    Journal { standing: JournalState, before: Option<JournalRow>, facts: Option<Box<Facts>> },
     /// A document of it that no longer holds.
     Outdated(i64),
     /// New words of it.
@@ -300,7 +300,7 @@ fn carry_out(
 /// was read is no longer what the cache holds.
 fn put_journal(
     database: &Database,
-    standing: &Standing,
+    standing: &JournalState,
     before: Option<&JournalRow>,
     facts: Option<&Facts>,
 ) -> Result<Option<i64>, Failure> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{Checksum, Standing, private};
+use rejoin_journal::{Checksum, JournalState, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Statement, params};
 use uuid::Uuid;
 
@@ -81,7 +81,7 @@ pub(crate) struct Database {
 #[derive(PartialEq)]
 pub(crate) struct JournalRow {
     pub(crate) key: i64,
-    pub(crate) standing: Standing,
+    pub(crate) standing: JournalState,
     pub(crate) worded: bool,
     pub(crate) used: Option<i64>,
     pub(crate) project: Option<String>,
@@ -152,7 +152,7 @@ impl Database {
     }
 
     /// What is known of some journals.
-    pub(crate) fn known_of(&self, standings: &[Standing]) -> Result<Vec<JournalRow>, Failure> {
+    pub(crate) fn known_of(&self, standings: &[JournalState]) -> Result<Vec<JournalRow>, Failure> {
         let mut statement = self.connection.prepare(
             "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal WHERE id = ?",
         )?;
@@ -227,7 +227,7 @@ impl Database {
     pub(crate) fn put_facts(
         &self,
         key: Option<i64>,
-        standing: &Standing,
+        standing: &JournalState,
         facts: &Facts,
     ) -> Result<i64, Failure> {
         let worded = key.map_or(Ok(Vec::new()), |key| self.worded(key))?;
@@ -418,7 +418,7 @@ fn worded_mark(sum: i64) -> i64 {
 
 fn sum_of_journal(
     key: i64,
-    standing: &Standing,
+    standing: &JournalState,
     modified: i64,
     used: Option<i64>,
     project: Option<&str>,
@@ -474,7 +474,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<JournalRow> {
     let id: [u8; 16] = row.get(1)?;
     let number = |at| row.get(at).map(|number: i64| number.cast_unsigned());
     let modified: i64 = row.get(4)?;
-    let standing = Standing {
+    let standing = JournalState {
         id: ConversationId::new(Uuid::from_bytes(id)),
         file: number(2)?,
         bytes: number(3)?,

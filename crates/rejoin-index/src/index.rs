@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{JournalError, Standing, Store};
+use rejoin_journal::{JournalError, JournalState, Store};
 
 use crate::bring_up_to_date::{RowBefore, Stale, update};
 use crate::database::{Database, JournalRow};
@@ -38,7 +38,7 @@ pub struct Progress {
 
 /// A journal and what the cache knows of it: its key if that is all there is to know.
 pub(crate) struct Compared {
-    pub(crate) standing: Standing,
+    pub(crate) standing: JournalState,
     pub(crate) known: Option<JournalRow>,
 }
 
@@ -119,31 +119,31 @@ impl<'a> Index<'a> {
     /// Brings the cache up to date with some journals, with their words if `wording`, and says of
     /// each whether the cache knows all of it now. What it says holds until the next call: changes
     /// other processes make meanwhile are not seen.
-    pub(crate) fn refresh(&mut self, standings: &[Standing], wording: bool) -> Vec<Compared> {
+    pub(crate) fn refresh(&mut self, standings: &[JournalState], wording: bool) -> Vec<Compared> {
         let compared = self.compare(standings, wording);
         let stale: Vec<&Compared> = compared.iter().filter(|compared| compared.known.is_none()).collect();
         if stale.is_empty() || self.database.is_none() || self.untouched {
             return compared;
         }
-        let stale: Vec<Standing> = stale.iter().map(|compared| compared.standing).collect();
+        let stale: Vec<JournalState> = stale.iter().map(|compared| compared.standing).collect();
         self.read(stale, wording);
         self.compare(standings, wording)
     }
 
-    fn compare(&mut self, standings: &[Standing], wording: bool) -> Vec<Compared> {
+    fn compare(&mut self, standings: &[JournalState], wording: bool) -> Vec<Compared> {
         self.ask(Database::hold);
         let mut known = self.known(standings);
-        let holds = |known: &JournalRow, standing: &Standing| {
+        let holds = |known: &JournalRow, standing: &JournalState| {
             known.standing == *standing && (known.worded || !wording)
         };
-        let compare = |standing: &Standing| {
+        let compare = |standing: &JournalState| {
             let known = known.remove(&standing.id).filter(|known| holds(known, standing));
             Compared { standing: *standing, known }
         };
         standings.iter().map(compare).collect()
     }
 
-    pub(crate) fn known(&mut self, standings: &[Standing]) -> HashMap<ConversationId, JournalRow> {
+    pub(crate) fn known(&mut self, standings: &[JournalState]) -> HashMap<ConversationId, JournalRow> {
         let known = if standings.len() > MANY {
             self.ask(Database::known)
         } else {
@@ -153,7 +153,7 @@ impl<'a> Index<'a> {
     }
 
     /// Reads journals, oldest first: the newest text shall have the highest numbers.
-    fn read(&mut self, mut stale: Vec<Standing>, wording: bool) {
+    fn read(&mut self, mut stale: Vec<JournalState>, wording: bool) {
         stale.sort_by_cached_key(|standing| time_of(last_use(self.store, standing.id), standing));
         let mut known = self.known(&stale);
         let total = stale.iter().map(|standing| standing.bytes).sum();
@@ -180,7 +180,7 @@ impl<'a> Index<'a> {
     }
 
     /// What is known of a journal that only grew since; nothing if it is another one.
-    fn before(&mut self, known: JournalRow, standing: &Standing) -> Option<RowBefore> {
+    fn before(&mut self, known: JournalRow, standing: &JournalState) -> Option<RowBefore> {
         let was = known.standing;
         let same = was == *standing;
         if !same && (was.file != standing.file || was.bytes >= standing.bytes) {
@@ -206,7 +206,7 @@ impl<'a> Index<'a> {
         cached.or_else(|| self.fold(&compared.standing))
     }
 
-    pub(crate) fn fold(&mut self, standing: &Standing) -> Option<Facts> {
+    pub(crate) fn fold(&mut self, standing: &JournalState) -> Option<Facts> {
         match Facts::read(self.store, standing.id) {
             Ok(facts) => Some(facts),
             Err(JournalError::NotFound { .. }) => None,
@@ -220,7 +220,7 @@ impl<'a> Index<'a> {
     }
 
     /// Forgets journals that are gone. `all` are those there are.
-    pub(crate) fn forget_all_but(&mut self, all: &[Standing]) {
+    pub(crate) fn forget_all_but(&mut self, all: &[JournalState]) {
         // Only if their number tells that there are some.
         if self.untouched || self.ask(Database::count).is_none_or(|count| count <= all.len()) {
             return;

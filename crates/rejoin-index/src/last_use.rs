@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{Standing, Store};
+use rejoin_journal::{JournalState, Store};
 
 use crate::index::Index;
 
@@ -27,7 +27,7 @@ pub(crate) fn last_use(store: &dyn Store, id: ConversationId) -> Option<i64> {
 
 /// When a journal was last used: what its records say, else its file. Records of the future were
 /// written by a wrong clock.
-pub(crate) fn time_of(used: Option<i64>, standing: &Standing) -> SystemTime {
+pub(crate) fn time_of(used: Option<i64>, standing: &JournalState) -> SystemTime {
     let since = used.and_then(|used| u64::try_from(used).ok()).map(Duration::from_millis);
     let used = since.and_then(|since| UNIX_EPOCH.checked_add(since));
     used.filter(|used| *used <= SystemTime::now() + SLACK).unwrap_or(standing.modified)
@@ -50,8 +50,8 @@ struct Candidate {
 }
 
 impl NewestFirst {
-    pub(crate) fn new(standings: &[Standing]) -> Self {
-        let candidate = |(place, standing): (usize, &Standing)| Candidate {
+    pub(crate) fn new(standings: &[JournalState]) -> Self {
+        let candidate = |(place, standing): (usize, &JournalState)| Candidate {
             time: standing.modified.checked_add(SLACK).unwrap_or(standing.modified),
             unseen: true,
             modified: standing.modified,
@@ -65,9 +65,9 @@ impl NewestFirst {
     pub(crate) fn take(
         &mut self,
         index: &mut Index<'_>,
-        standings: &[Standing],
+        standings: &[JournalState],
         count: usize,
-    ) -> Vec<(Standing, SystemTime)> {
+    ) -> Vec<(JournalState, SystemTime)> {
         let mut taken = Vec::new();
         // Where many must be looked into, it is done for many at once.
         let mut ahead = count;
@@ -94,8 +94,8 @@ impl NewestFirst {
         unseen
     }
 
-    fn look_into(&mut self, index: &mut Index<'_>, standings: &[Standing], unseen: Vec<Candidate>) {
-        let those: Vec<Standing> = unseen.iter().map(|candidate| standings[candidate.place]).collect();
+    fn look_into(&mut self, index: &mut Index<'_>, standings: &[JournalState], unseen: Vec<Candidate>) {
+        let those: Vec<JournalState> = unseen.iter().map(|candidate| standings[candidate.place]).collect();
         let mut younger = false;
         for (candidate, used) in unseen.into_iter().zip(index.last_uses(&those)) {
             younger |= used > candidate.time;
@@ -113,9 +113,9 @@ impl NewestFirst {
 
 impl Index<'_> {
     /// When these journals were last used, from the cache or from their ends.
-    fn last_uses(&mut self, standings: &[Standing]) -> Vec<SystemTime> {
+    fn last_uses(&mut self, standings: &[JournalState]) -> Vec<SystemTime> {
         let known = self.known(standings);
-        let used = |standing: &Standing| match known.get(&standing.id) {
+        let used = |standing: &JournalState| match known.get(&standing.id) {
             Some(known) if known.standing == *standing => known.used,
             _ => last_use(self.store, standing.id),
         };

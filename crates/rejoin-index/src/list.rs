@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::SystemTime;
 
 use rejoin_core::{Agent, ConversationId, System};
-use rejoin_journal::{JournalError, Standing, Store};
+use rejoin_journal::{JournalError, JournalState, Store};
 
 use crate::database::JournalRow;
 use crate::facts::Summary;
@@ -88,12 +88,12 @@ impl Index<'_> {
         let mut newest = NewestFirst::new(&standings);
         let limit = filter.limit.unwrap_or(usize::MAX);
         let mut list = ConversationList::default();
-        let recent = |(_, used): &(Standing, SystemTime)| filter.since.is_none_or(|since| *used >= since);
+        let recent = |(_, used): &(JournalState, SystemTime)| filter.since.is_none_or(|since| *used >= since);
         // Some may be of another project, or of other agents: then the next ones are looked at.
         let mut step = limit;
         while list.conversations.len() < limit {
             let next = newest.take(self, &standings, step);
-            let next: Vec<Standing> =
+            let next: Vec<JournalState> =
                 next.into_iter().take_while(recent).map(|(standing, _)| standing).collect();
             let all = next.len() < step;
             step = step.saturating_mul(4);
@@ -126,7 +126,7 @@ impl Index<'_> {
         // Some may be of another project: then the next ones are looked at.
         let mut step = before.saturating_add(1);
         loop {
-            let next: Vec<Standing> =
+            let next: Vec<JournalState> =
                 newest.take(self, &standings, step).into_iter().map(|(standing, _)| standing).collect();
             let mut known = self.known(&next);
             for standing in &next {
@@ -148,7 +148,7 @@ impl Index<'_> {
 
     /// Whether a journal, with what the cache knows of it, is of a project; one that does not say is
     /// everywhere at home, and one that is gone or cannot be read nowhere, which is told.
-    fn may_be_of(&mut self, project: &str, standing: &Standing, row: Option<JournalRow>) -> bool {
+    fn may_be_of(&mut self, project: &str, standing: &JournalState, row: Option<JournalRow>) -> bool {
         let told = || if standing.bytes <= SMALL { project_told(self.store, standing.id) } else { None };
         let its = match row {
             Some(row) => row.project,
@@ -190,7 +190,7 @@ impl Index<'_> {
         Ok(self.summaries(&compared).pop().map(|(_, summary)| summary))
     }
 
-    fn summaries(&mut self, compared: &[Compared]) -> Vec<(Standing, Summary)> {
+    fn summaries(&mut self, compared: &[Compared]) -> Vec<(JournalState, Summary)> {
         let keys: Vec<i64> =
             compared.iter().filter_map(|compared| Some(compared.known.as_ref()?.key)).collect();
         let known = self.ask(|database| database.summaries(&keys));

@@ -6,10 +6,12 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
 use crate::append::{FileAppender, wait_for_writer, write_lines};
+use crate::follow::Following;
 use crate::lines::Lines;
 use crate::load::load_anew;
 use crate::moving::Moving;
@@ -17,8 +19,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Cursor, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord,
-    Standing, Store, adopt, digest, pick, private,
+    Adopted, Append, BeforeAdopting, Changes, Cursor, Entry, JournalError, JournalHead, JournalState,
+    LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, adopt, digest, pick, private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -29,12 +31,14 @@ pub struct FileStore {
     folds: PathBuf,
     /// The directories journals were found in: an id alone does not name one.
     known: Arc<Mutex<HashMap<ConversationId, Arc<Path>>>>,
+    /// For those who follow.
+    pub(crate) following: Arc<Following>,
 }
 
 impl FileStore {
     /// The journals below a directory, and a directory for a cache; neither need be there yet.
     pub fn new(projects: PathBuf, folds: PathBuf) -> Self {
-        Self { projects, folds, known: Arc::default() }
+        Self { projects, folds, known: Arc::default(), following: Arc::default() }
     }
 
     /// The file of a conversation.
@@ -64,13 +68,27 @@ impl FileStore {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How a journal stands; `None` if it is not there, or empty.
+    pub(crate) fn state(&self, id: ConversationId) -> Result<Option<JournalState>, JournalError> {
+        let path = match self.path(id) {
+            Err(JournalError::NotFound { .. }) => return Ok(None),
+            path => path?,
+        };
+        Ok(fs::metadata(&path).ok().and_then(|metadata| state_of(id, &metadata)))
+    }
+
+    /// The directory of all directories of projects.
+    pub(crate) fn projects(&self) -> &Path {
+        &self.projects
+    }
+
     fn directory(&self, project: &str) -> Arc<Path> {
         self.projects.join(project_name(project)).into()
     }
 
     /// Remembers where all journals are; those that are there twice are looked for when they are
     /// wanted, and then complained about.
-    fn remember(&self, all: &[(Standing, &Arc<Path>)]) {
+    fn remember(&self, all: &[(JournalState, &Arc<Path>)]) {
         let mut known = HashMap::with_capacity(all.len());
         let mut twice = Vec::new();
         for (standing, directory) in all {
@@ -84,7 +102,7 @@ impl FileStore {
         *self.known() = known;
     }
 
-    fn directories(&self) -> Result<Vec<Arc<Path>>, JournalError> {
+    pub(crate) fn directories(&self) -> Result<Vec<Arc<Path>>, JournalError> {
         let entries = entries_of(&self.projects)?;
         entries.iter().for_each(private::sweep_if_draft);
         Ok(entries.iter().map(DirEntry::path).filter(|path| path.is_dir()).map(Arc::from).collect())
@@ -153,7 +171,7 @@ impl FileStore {
         Ok(())
     }
 
-    fn open(&self, id: ConversationId) -> Result<(File, PathBuf), JournalError> {
+    pub(crate) fn open(&self, id: ConversationId) -> Result<(File, PathBuf), JournalError> {
         let path = self.path(id)?;
         let file = File::open(&path).map_err(JournalError::io("open", &path))?;
         Ok((file, path))
@@ -186,11 +204,11 @@ impl Store for FileStore {
         Ok(Box::new(FileAppender::open(self.path(id)?)?))
     }
 
-    fn read_until(
+    fn read(
         &self,
         id: ConversationId,
         from: u64,
-        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Entry<'_>),
     ) -> Result<u64, JournalError> {
         let (file, path) = self.open(id)?;
         let length = || file.metadata().map(|metadata| metadata.len());
@@ -207,18 +225,41 @@ impl Store for FileStore {
         let mut at = from;
         let mut before = (from == 0).then_some(0);
         loop {
-            let Scanned { end, tail } = scan(&mut lines, at, before, each).map_err(cannot_read)?;
+            let all = &mut |entry: Entry<'_>| {
+                each(entry);
+                ControlFlow::Continue(())
+            };
+            let Scanned { end, tail } = scan(&mut lines, at, before, all).map_err(cannot_read)?;
             let Some(tail) = tail else {
                 return Ok(end);
             };
             wait_for_writer(&file);
             if length().map_err(cannot_read)? == end + tail.bytes {
                 let content = Err(Problem::Torn { bytes: tail.bytes });
-                let _ = each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
+                each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
                 return Ok(end);
             }
             (at, before) = (end, tail.line.map(|line| line - 1));
         }
+    }
+
+    fn tail(
+        &self,
+        id: ConversationId,
+        from: u64,
+        timeout: Duration,
+        waker: &Waker,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError> {
+        self.follow(id, from, timeout, waker, each)
+    }
+
+    fn changes(&self, since: &Mark) -> Result<Changes, JournalError> {
+        self.changes_now(since)
+    }
+
+    fn await_changes(&self, since: &Mark, timeout: Duration, waker: &Waker) -> Result<Changes, JournalError> {
+        self.next_changes(since, timeout, waker)
     }
 
     fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
@@ -361,7 +402,7 @@ impl Store for FileStore {
         Ok(ids)
     }
 
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
         let directories = match project {
             Some(project) => vec![self.directory(project)],
             None => self.directories()?,
@@ -374,12 +415,12 @@ impl Store for FileStore {
         if project.is_none() {
             self.remember(&found);
         }
-        let mut all: Vec<Standing> = found.into_iter().map(|(standing, _)| standing).collect();
-        all.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+        let mut all: Vec<JournalState> = found.into_iter().map(|(standing, _)| standing).collect();
+        JournalState::newest_first(&mut all);
         Ok(all)
     }
 
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
         let directories = match project {
             Some(project) => vec![self.directory(project)],
             None => self.directories()?,
@@ -430,7 +471,7 @@ fn mark_as_moved_to(directory: &Path) -> Result<(), JournalError> {
 }
 
 /// A journal as a list shows it; `None` for what is none, is gone, or is empty.
-fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalError> {
+fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<JournalHead>, JournalError> {
     let Some(id) = id_of(path) else {
         return Ok(None);
     };
@@ -451,11 +492,11 @@ fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<Listed>, JournalE
             pick::follow_moves(File::open(path).map_err(JournalError::io("open", path))?, info);
         }
     }
-    Ok(Some(Listed { id, info, modified, bytes: metadata.len() }))
+    Ok(Some(JournalHead { id, info, modified, bytes: metadata.len() }))
 }
 
 /// How journals stand. Where there are thousands, several threads look at them at once.
-fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Arc<Path>)> {
+fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(JournalState, &'a Arc<Path>)> {
     const MANY: usize = 500;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = entries.len().div_ceil(threads).max(MANY);
@@ -481,7 +522,7 @@ fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(Standing, &'a Ar
 }
 
 /// `None` for what is no journal, is gone, or is empty.
-fn standing(entry: &DirEntry) -> Option<Standing> {
+fn standing(entry: &DirEntry) -> Option<JournalState> {
     let name = entry.file_name();
     let name = name.to_str()?.strip_suffix(".jsonl")?;
     // An id has one spelling, the one it is looked for by.
@@ -489,8 +530,12 @@ fn standing(entry: &DirEntry) -> Option<Standing> {
     let spelled = name.len() == 36 && !name.bytes().any(|byte| byte.is_ascii_uppercase());
     let metadata = entry.metadata().ok().filter(|metadata| metadata.len() > 0 && spelled)?;
     let metadata = if metadata.is_symlink() { fs::metadata(entry.path()).ok()? } else { metadata };
-    let modified = metadata.modified().ok().filter(|_| metadata.is_file())?;
-    Some(Standing { id, modified, bytes: metadata.len(), file: metadata.ino() })
+    state_of(id, &metadata)
+}
+
+fn state_of(id: ConversationId, metadata: &fs::Metadata) -> Option<JournalState> {
+    let modified = metadata.modified().ok().filter(|_| metadata.is_file() && metadata.len() > 0)?;
+    Some(JournalState { id, modified, bytes: metadata.len(), file: metadata.ino() })
 }
 
 /// What is in a directory, in a stable order; nothing if it is not there.

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod append;
+mod changes;
 mod checksum;
 mod clip;
 mod cursor;
@@ -14,6 +15,7 @@ mod error;
 mod file_store;
 mod find;
 mod fold;
+mod follow;
 mod home;
 mod lines;
 mod load;
@@ -21,6 +23,7 @@ mod locks;
 mod memory_store;
 mod messages;
 mod moving;
+mod notify;
 mod origins;
 mod owner;
 mod pick;
@@ -30,7 +33,9 @@ mod process;
 mod project_name;
 mod scan;
 mod store;
+mod waker;
 
+pub use changes::{Changes, Mark, NotAMark};
 pub use checksum::Checksum;
 pub use clip::fit_line;
 pub use cursor::{Cursor, NotACursor};
@@ -46,4 +51,7 @@ pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
-pub use store::{Adopted, Append, BeforeAdopting, Entry, LONGEST_LINE, Listed, RawRecord, Standing, Store};
+pub use store::{
+    Adopted, Append, BeforeAdopting, Entry, JournalHead, JournalState, LONGEST_LINE, RawRecord, Store,
+};
+pub use waker::Waker;

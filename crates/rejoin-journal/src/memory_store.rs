@@ -1,8 +1,11 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::changes::ChangeLog;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
@@ -11,8 +14,8 @@ use crate::lines::Lines;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Cursor, Entry, JournalError, LONGEST_LINE, Listed, Problem, RawRecord,
-    Standing, Store, digest, pick,
+    Adopted, Append, BeforeAdopting, Changes, Cursor, Divergence, Entry, JournalError, JournalHead,
+    JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -20,6 +23,44 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     journals: Arc<Mutex<HashMap<ConversationId, Journal>>>,
+    following: Arc<Following>,
+}
+
+/// For those who follow.
+#[derive(Debug, Default)]
+struct Following {
+    /// Those who wait.
+    wakers: Mutex<Vec<Waker>>,
+    log: Mutex<ChangeLog>,
+    /// How many journals were put in place.
+    journals: AtomicU64,
+}
+
+/// Somebody who waits, until this is dropped.
+struct Waiting<'a>(&'a Following, &'a Waker);
+
+impl Following {
+    fn wakers(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&'a self, waker: &'a Waker) -> Waiting<'a> {
+        self.wakers().push(waker.clone());
+        Waiting(self, waker)
+    }
+
+    fn stir(&self) {
+        self.wakers().iter().for_each(Waker::stir);
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut wakers = self.0.wakers();
+        if let Some(at) = wakers.iter().position(|waker| waker.is(self.1)) {
+            wakers.swap_remove(at);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -27,6 +68,8 @@ struct Journal {
     /// Readers hold on to what was there when they began.
     bytes: Arc<Vec<u8>>,
     modified: SystemTime,
+    /// Tells it from another one that took its place.
+    number: u64,
 }
 
 impl Journal {
@@ -45,6 +88,17 @@ impl MemoryStore {
 
     fn journals(&self) -> MutexGuard<'_, HashMap<ConversationId, Journal>> {
         self.journals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, journals: &mut HashMap<ConversationId, Journal>, id: ConversationId, bytes: Vec<u8>) {
+        let number = self.following.journals.fetch_add(1, Ordering::Relaxed) + 1;
+        journals.insert(id, Journal { bytes: Arc::new(bytes), modified: SystemTime::now(), number });
+        self.following.stir();
+    }
+
+    /// A journal as it stands.
+    fn journal(&self, id: ConversationId) -> Result<Journal, JournalError> {
+        self.journals().get(&id).cloned().ok_or(JournalError::NotFound { id, place: PLACE.into() })
     }
 
     fn bytes(&self, id: ConversationId) -> Result<Arc<Vec<u8>>, JournalError> {
@@ -74,7 +128,7 @@ impl Store for MemoryStore {
             return Err(JournalError::Exists { id });
         }
         let position = Some(lines.len() as u64);
-        journals.insert(id, Journal { bytes: Arc::new(lines), modified: SystemTime::now() });
+        self.put(&mut journals, id, lines);
         drop(journals);
         Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position, foreign: Vec::new() }))
     }
@@ -84,11 +138,11 @@ impl Store for MemoryStore {
         Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None, foreign: Vec::new() }))
     }
 
-    fn read_until(
+    fn read(
         &self,
         id: ConversationId,
         from: u64,
-        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Entry<'_>),
     ) -> Result<u64, JournalError> {
         let bytes = self.bytes(id)?;
         let length = bytes.len() as u64;
@@ -97,12 +151,79 @@ impl Store for MemoryStore {
         }
         let mut lines = Lines::new(io::Cursor::new(bytes.as_slice()), LONGEST_LINE);
         let before = (from == 0).then_some(0);
-        let Scanned { end, tail } = scan(&mut lines, from, before, each).map_err(unreadable)?;
+        let all = &mut |entry: Entry<'_>| {
+            each(entry);
+            ControlFlow::Continue(())
+        };
+        let Scanned { end, tail } = scan(&mut lines, from, before, all).map_err(unreadable)?;
         if let Some(tail) = tail {
             let content = Err(Problem::Torn { bytes: tail.bytes });
-            let _ = each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
+            each(Entry { place: end, end, line: tail.line, json: "", content, limits: tail.limits });
         }
         Ok(end)
+    }
+
+    fn tail(
+        &self,
+        id: ConversationId,
+        from: u64,
+        timeout: Duration,
+        waker: &Waker,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError> {
+        let until = Instant::now().checked_add(timeout);
+        let _waiting = self.following.wait(waker);
+        let mut from = from;
+        let mut stood: Option<(u64, Cursor)> = None;
+        loop {
+            let stirs = waker.stirs();
+            let diverged = |why| JournalError::Diverged { id, why };
+            let Journal { bytes, number, .. } = self.journal(id)?;
+            let source = || io::Cursor::new(bytes.as_slice());
+            let length = bytes.len() as u64;
+            if length < from {
+                return Err(diverged(Divergence::Shorter { position: from, length }));
+            }
+            if let Some((_, cursor)) = stood.filter(|(before, _)| *before != number) {
+                digest::place_of(source(), id, &cursor).map_err(unreadable)?.map_err(diverged)?;
+            }
+            let mut any = false;
+            let mut lines = Lines::new(source(), LONGEST_LINE);
+            let scanned = scan(&mut lines, from, (from == 0).then_some(0), &mut |entry| {
+                any = true;
+                each(entry)
+            });
+            from = scanned.map_err(unreadable)?.end;
+            let left = until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+            if any || left.is_zero() || waker.is_woken() {
+                return Ok(from);
+            }
+            let cursor = digest::cursor_at(source(), id, from).map_err(unreadable)?.map_err(diverged)?;
+            stood = Some((number, cursor));
+            // Else each append had to copy what we hold.
+            drop(bytes);
+            waker.wait(stirs, left);
+        }
+    }
+
+    fn changes(&self, since: &Mark) -> Result<Changes, JournalError> {
+        let mut log = self.following.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.see_all(&self.look(None)?);
+        Ok(log.since(since))
+    }
+
+    fn await_changes(&self, since: &Mark, timeout: Duration, waker: &Waker) -> Result<Changes, JournalError> {
+        let until = Instant::now().checked_add(timeout);
+        let _waiting = self.following.wait(waker);
+        loop {
+            let stirs = waker.stirs();
+            let changes = self.changes(since)?;
+            let left = until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+            if !changes.is_empty() || left.is_zero() || waker.is_woken() {
+                return Ok(changes);
+            }
+            waker.wait(stirs, left);
+        }
     }
 
     fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
@@ -171,7 +292,7 @@ impl Store for MemoryStore {
             Some(_) => return Err(JournalError::Differs { id }),
         };
         before(adopted)?;
-        journals.insert(id, Journal { bytes: Arc::new(theirs), modified: SystemTime::now() });
+        self.put(&mut journals, id, theirs);
         Ok(adopted)
     }
 
@@ -188,6 +309,7 @@ impl Store for MemoryStore {
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.bytes(id)?;
         self.journals().remove(&id);
+        self.following.stir();
         Ok(())
     }
 
@@ -197,27 +319,29 @@ impl Store for MemoryStore {
         Ok(ids)
     }
 
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
-        let stands = |listed: &Listed| Standing {
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
+        let numbers: HashMap<_, _> =
+            self.journals().iter().map(|(id, journal)| (*id, journal.number)).collect();
+        let stands = |listed: &JournalHead| JournalState {
             id: listed.id,
             modified: listed.modified,
             bytes: listed.bytes,
-            file: 0,
+            file: numbers.get(&listed.id).copied().unwrap_or_default(),
         };
         Ok(self.list(project)?.iter().map(stands).collect())
     }
 
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
         let journals = self.journals().clone();
         let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
-        let mut list: Vec<Listed> = written
+        let mut list: Vec<JournalHead> = written
             .map(|(id, journal)| {
                 let source = || io::Cursor::new(journal.bytes.as_slice());
                 let info = pick::info(source()).map(|mut info| {
                     pick::follow_moves(source(), &mut info);
                     info
                 });
-                Listed { id, info, modified: journal.modified, bytes: journal.bytes.len() as u64 }
+                JournalHead { id, info, modified: journal.modified, bytes: journal.bytes.len() as u64 }
             })
             .filter(|listed| match (project, &listed.info) {
                 (Some(project), Some(info)) => info.project == project,
@@ -250,6 +374,7 @@ impl Append for MemoryAppender {
         let begin = journal.bytes.len() as u64;
         Arc::make_mut(&mut journal.bytes).extend_from_slice(lines);
         journal.modified = SystemTime::now();
+        self.store.following.stir();
         let end = journal.bytes.len() as u64;
         self.foreign.extend(self.position.filter(|known| *known < begin).map(|known| known..begin));
         self.position = Some(end);
@@ -278,6 +403,7 @@ impl Append for MemoryAppender {
         let sealed = journal.is_sealed();
         if !sealed {
             Arc::make_mut(&mut journal.bytes).push(b'\n');
+            self.store.following.stir();
         }
         Ok(!sealed)
     }

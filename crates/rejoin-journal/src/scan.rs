@@ -22,7 +22,7 @@ pub(crate) struct Tail {
     pub(crate) limits: bool,
 }
 
-/// Hands out what stands from `from` on, until `each` has enough; `before` is the number of lines up to there, if known.
+/// Hands out all that stands from `from` on, until `each` has enough; `before` is the number of lines up to there, if known.
 pub(crate) fn scan<R: Read + Seek>(
     lines: &mut Lines<R>,
     from: u64,
@@ -32,27 +32,33 @@ pub(crate) fn scan<R: Read + Seek>(
     lines.seek(from)?;
     let mut end = from;
     let mut number = before;
-    // A line is handed out whole, whatever is glued together in it.
-    let mut enough = false;
-    while !enough
-        && let Some(line) = lines.next()? {
+    while let Some(line) = lines.next()? {
         number = number.map(|number| number + 1);
         let place = line.place;
         // Only asked where something cannot be read.
         let limits = || line.bytes.is_none_or(may_have_been_a_level);
+        let mut enough = None;
         let rest = match line.bytes {
             None => Some((0, Problem::TooLong { bytes: line.length })),
             Some(bytes) => {
                 let text = bytes.trim_ascii_end().len();
                 records_of(bytes, &mut |at, json, content| {
+                    if enough.is_some() {
+                        return;
+                    }
                     let limits = content.is_err() && limits();
                     // Mostly the only one of its line.
                     let end = if at.end == text { line.length } else { at.end as u64 };
                     let (place, end) = (place + at.start as u64, place + end);
-                    enough |= each(Entry { place, end, line: number, json, content, limits }).is_break();
+                    if each(Entry { place, end, line: number, json, content, limits }).is_break() {
+                        enough = Some(end);
+                    }
                 })
             }
         };
+        if let Some(end) = enough {
+            return Ok(Scanned { end, tail: None });
+        }
         match rest {
             Some((at, _)) if !line.ended => {
                 let at = at as u64;
@@ -63,8 +69,11 @@ pub(crate) fn scan<R: Read + Seek>(
             }
             Some((at, problem)) => {
                 let (place, end) = (place + at as u64, place + line.length);
-                let problem = Entry { place, end, line: number, json: "", content: Err(problem), limits: limits() };
-                enough |= each(problem).is_break();
+                let limits = limits();
+                let entry = Entry { place, end, line: number, json: "", content: Err(problem), limits };
+                if each(entry).is_break() {
+                    return Ok(Scanned { end, tail: None });
+                }
             }
             None => {}
         }

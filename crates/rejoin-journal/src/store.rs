@@ -1,11 +1,11 @@
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{Cursor, JournalError, Problem};
+use crate::{Changes, Cursor, JournalError, Mark, Problem, Waker};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -25,28 +25,38 @@ pub trait Store: Send + Sync {
     /// Opens a conversation for appending. Any number may be open at once.
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;
 
-    /// Reads the records from a place on (0, or what an earlier call returned), in the order of the
-    /// journal, until `each` has enough, and returns the place to go on from. What is no record is handed
-    /// out as a problem. That place stays before an unfinished last line: the next call looks at it again.
-    fn read_until(
-        &self,
-        id: ConversationId,
-        from: u64,
-        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
-    ) -> Result<u64, JournalError>;
-
-    /// Reads all records from a place on.
+    /// Reads all records from a place on (0, or what an earlier call returned), in the order of
+    /// the journal, and returns the place to go on from. What is no record is handed out as a
+    /// problem. That place stays before an unfinished last line: the next call looks at it again.
     fn read(
         &self,
         id: ConversationId,
         from: u64,
         each: &mut dyn FnMut(Entry<'_>),
-    ) -> Result<u64, JournalError> {
-        self.read_until(id, from, &mut |entry| {
-            each(entry);
-            ControlFlow::Continue(())
-        })
-    }
+    ) -> Result<u64, JournalError>;
+
+    /// Hands out what stands behind a place, until `each` has enough, and returns the place to go on
+    /// from. If nothing stands there it waits until something does, the time is up, or `waker` is woken:
+    /// then the place is the same as before. An unfinished last line is nothing: it is handed out when it
+    /// is whole, or sealed. The journal may be moved meanwhile, or replaced by one that goes on from it;
+    /// one that is shorter or went another way is [`JournalError::Diverged`], and one that is deleted
+    /// [`JournalError::NotFound`].
+    fn tail(
+        &self,
+        id: ConversationId,
+        from: u64,
+        timeout: Duration,
+        waker: &Waker,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, JournalError>;
+
+    /// Which journals were added, written or removed since a mark, whoever did it. A mark of another
+    /// store, or of an earlier run of it, is answered with all of them ([`Changes::whole`]).
+    fn changes(&self, since: &Mark) -> Result<Changes, JournalError>;
+
+    /// The same, waiting until there are some, the time is up, or `waker` is woken. Of a journal that
+    /// is written all the time not every write is told.
+    fn await_changes(&self, since: &Mark, timeout: Duration, waker: &Waker) -> Result<Changes, JournalError>;
 
     /// What to keep of a place, to go on from it at another time or elsewhere: 0, what [`Store::read`]
     /// or [`Append::append`] returned, or an entry's end.
@@ -134,10 +144,10 @@ pub trait Store: Send + Sync {
 
     /// How the journals of a project stand, or all, newest first, without looking into any: names of
     /// projects may collide, so some of another one can be among them.
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError>;
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError>;
 
     /// The conversations of a project, or all, newest first. Only first lines are read.
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError>;
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError>;
 }
 
 /// Is told what is about to be taken in, and may refuse.
@@ -217,7 +227,7 @@ impl<'a> RawRecord<'a> {
 
 /// A conversation as a list shows it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Listed {
+pub struct JournalHead {
     /// Its id.
     pub id: ConversationId,
     /// What it is; where its first line is damaged, as its other records tell, if they do.
@@ -230,7 +240,7 @@ pub struct Listed {
 
 /// How a journal stands, seen from outside. While nothing of it changes, neither did the journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct JournalState {
     /// Its conversation.
     pub id: ConversationId,
     /// When it was last written.
@@ -241,7 +251,14 @@ pub struct Standing {
     pub file: u64,
 }
 
+impl JournalState {
+    /// Newest first; the id decides between equals, so that a list never flickers.
+    pub(crate) fn newest_first(list: &mut [JournalState]) {
+        list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+    }
+}
+
 /// Newest first; the id decides between equals, so that a list never flickers.
-pub(crate) fn newest_first(list: &mut [Listed]) {
+pub(crate) fn newest_first(list: &mut [JournalHead]) {
     list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
 }

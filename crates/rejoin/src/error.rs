@@ -25,8 +25,8 @@ impl Error {
             Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
             Error::Turn(TurnError::Permission(_)) => 5,
             Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. }) => 6,
-            Error::Turn(TurnError::Journal(_) | TurnError::Unrecorded { .. } | TurnError::System { .. }) => 7,
             Error::Turn(TurnError::Cancelled { .. }) => 130,
+            Error::Turn(_) => 7,
         }
     }
 

@@ -6,7 +6,7 @@ use rejoin_index::{Index, Progress};
 use rejoin_journal::Lease;
 
 use crate::config::Resume;
-use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnId};
+use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnHandle, TurnId, TurnRequest};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -58,7 +58,17 @@ impl Rejoin {
 
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
-        TurnBuilder::new(self, dir.as_ref().to_path_buf())
+        TurnBuilder::new(self, TurnRequest::new(dir.as_ref(), ""))
+    }
+
+    /// A turn that was described elsewhere.
+    pub fn turn(&self, request: TurnRequest) -> TurnBuilder<'_> {
+        TurnBuilder::new(self, request)
+    }
+
+    /// Begins a turn that was described elsewhere.
+    pub fn start(&self, request: TurnRequest) -> Result<TurnHandle, Error> {
+        self.turn(request).start()
     }
 
     /// The index for looking something up without a trace.

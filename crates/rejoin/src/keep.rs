@@ -30,7 +30,7 @@ impl Rejoin {
     /// Tells that a directory was moved: the conversations of the projects in it go along. Gives
     /// those that did.
     pub fn move_project(&self, from: &Path, to: &Path) -> Result<Vec<ConversationId>, Error> {
-        let to = crate::builder::existing_dir(to)?;
+        let to = crate::resolve::existing_dir(to)?;
         let from = former(from)
             .map_err(|error| Error::usage(format!("cannot make out {}: {error}", from.display())))?;
         if from.exists() && from.canonicalize().ok().as_deref() != Some(&to) {

@@ -39,6 +39,8 @@ mod home;
 mod keep;
 mod list;
 mod name;
+mod request;
+mod resolve;
 mod search;
 mod stats;
 mod view;
@@ -64,12 +66,14 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Helper, OpenQuestion,
-    SUPERVISE, ShellCommand, TurnOutcome, Why, end_left, supervisor_main,
+    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits,
+    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, Why, end_left,
+    supervisor_main,
 };
 pub use rejoin_index::{
     Bar, ConversationState as State, Grouping, Hit, Progress, Query, Stats, Summary, TextSource as Source,
 };
+pub use request::{TurnRequest, WantedConversation, WantedPlace};
 pub use search::{Found, SearchFilter};
 pub use stats::{Counted, StatsFilter};
 pub use view::{AgentReport, ConversationView, known_agents};

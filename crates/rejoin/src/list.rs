@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rejoin_core::{Agent, ConversationId};
 use rejoin_index::{ConversationEntry, ConversationFilter, Summary};
 
-use crate::builder::known_agent;
+use crate::resolve::known_agent;
 use crate::{Error, Rejoin};
 
 /// Which conversations to list. By default all there are.

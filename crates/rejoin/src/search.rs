@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use rejoin_core::Agent;
 use rejoin_index::{Hit, Query, Search};
 
-use crate::builder::known_agent;
 use crate::list::project_of;
+use crate::resolve::known_agent;
 use crate::{Error, Rejoin};
 
 /// Where to search. By default everywhere.

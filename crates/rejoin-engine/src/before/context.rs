@@ -10,7 +10,7 @@ use rejoin_core::{
     Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
     not_counted, pins_to_weigh,
 };
-use rejoin_journal::messages;
+use rejoin_journal::{Loaded, messages};
 
 use crate::before::{git, origin, stored_session};
 use crate::during::record_writer::RecordHeader;
@@ -46,7 +46,7 @@ pub(crate) struct TurnContext {
 
 impl TurnContext {
     /// Reads everything an order depends on. Writes nothing.
-    pub(crate) fn read(engine: &Engine, order: &Order) -> Result<Self, TurnError> {
+    pub(crate) fn read(engine: &Engine, order: &Order, loaded: Option<Loaded>) -> Result<Self, TurnError> {
         let agent = &*order.agent;
         let (id, info, conversation, is_new, noted) = match &order.target {
             Target::New { id, project, dir, scope, .. } => {
@@ -55,7 +55,10 @@ impl TurnContext {
                 (*id, info, Conversation::default(), true, Vec::new())
             }
             Target::Existing(id) => {
-                let loaded = engine.load_to_write(*id)?;
+                let loaded = match loaded {
+                    Some(loaded) => Engine::check_format(*id, loaded)?,
+                    None => engine.load_to_write(*id)?,
+                };
                 let noted = loaded.problems.noted.iter().filter(|noted| !noted.problem.is_harmless());
                 let noted = noted.take(5).map(ToString::to_string).chain(loaded.conversation.passed_over());
                 let warnings = noted.map(|text| ("journal".to_owned(), text)).collect();

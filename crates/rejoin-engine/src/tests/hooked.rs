@@ -3,10 +3,12 @@
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use rejoin_journal::{
-    Adopted, Append, Cursor, Entry, JournalError, Listed, MemoryStore, Problem, RawRecord, Standing, Store,
+    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalHead, JournalState, Mark, MemoryStore,
+    Problem, RawRecord, Store, Waker,
 };
 
 /// Is called before every write and sync.
@@ -64,13 +66,29 @@ impl Store for Hooked {
     fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
         Ok(self.hooked(self.store.appender(id)?))
     }
-    fn read_until(
+    fn read(
         &self,
         id: ConversationId,
         from: u64,
+        each: &mut dyn FnMut(Entry<'_>),
+    ) -> Result<u64, JournalError> {
+        self.store.read(id, from, each)
+    }
+    fn tail(
+        &self,
+        id: ConversationId,
+        from: u64,
+        timeout: Duration,
+        waker: &Waker,
         each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
-        self.store.read_until(id, from, each)
+        self.store.tail(id, from, timeout, waker, each)
+    }
+    fn changes(&self, since: &Mark) -> Result<Changes, JournalError> {
+        self.store.changes(since)
+    }
+    fn await_changes(&self, since: &Mark, timeout: Duration, waker: &Waker) -> Result<Changes, JournalError> {
+        self.store.await_changes(since, timeout, waker)
     }
     fn cursor(&self, id: ConversationId, place: u64) -> Result<Cursor, JournalError> {
         self.store.cursor(id, place)
@@ -127,10 +145,10 @@ impl Store for Hooked {
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
         self.store.ids()
     }
-    fn look(&self, project: Option<&str>) -> Result<Vec<Standing>, JournalError> {
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
         self.store.look(project)
     }
-    fn list(&self, project: Option<&str>) -> Result<Vec<Listed>, JournalError> {
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
         self.store.list(project)
     }
 }

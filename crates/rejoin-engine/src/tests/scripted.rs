@@ -301,6 +301,7 @@ impl Place {
             extra_args: Vec::new(),
             limits: self.limits.clone(),
             wait: None,
+            loaded: None,
             lease: None,
             beginning: None,
             notices: Vec::new(),

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::time::UNIX_EPOCH;
 
 use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
-use rejoin_journal::{JournalError, Standing, Store};
+use rejoin_journal::{JournalError, JournalState, Store};
 
 use crate::database::{Database, Document};
 use crate::facts::{Facts, Summary};
@@ -146,7 +146,7 @@ impl<'a> SearchRun<'a> {
         let known =
             journals.iter().filter_map(|compared| Some((compared.known.as_ref()?, compared.standing)));
         let known = known.filter(|(known, _)| self.in_project(known.project.as_deref()));
-        let journals: HashMap<i64, Standing> =
+        let journals: HashMap<i64, JournalState> =
             known.clone().map(|(known, standing)| (known.key, standing)).collect();
         for (known, standing) in known.collect::<Vec<_>>() {
             if let Some(name) = &known.name
@@ -176,7 +176,7 @@ impl<'a> SearchRun<'a> {
         &mut self,
         database: &Database,
         document: &Document,
-        journals: &HashMap<i64, Standing>,
+        journals: &HashMap<i64, JournalState>,
         cached: &mut HashMap<i64, Facts>,
     ) -> Result<(), Failure> {
         let Some(standing) = journals.get(&document.journal) else { return Ok(()) };
@@ -191,7 +191,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Looks through a whole journal.
-    fn whole(&mut self, standing: &Standing, facts: &Facts) {
+    fn whole(&mut self, standing: &JournalState, facts: &Facts) {
         if !self.in_project(facts.summary.project.as_deref()) {
             return;
         }
@@ -217,7 +217,7 @@ impl<'a> SearchRun<'a> {
         self.search.tags.iter().all(|tag| facts.summary.tags.contains(tag))
     }
 
-    fn name(&mut self, standing: &Standing, facts: &Facts) {
+    fn name(&mut self, standing: &JournalState, facts: &Facts) {
         let agents = &facts.summary.agents;
         let its = self.search.agent.is_none_or(|agent| agents.contains(agent)) && self.has_tags(facts);
         if its && self.seen.insert((standing.id, None)) {
@@ -228,7 +228,7 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    fn turn(&mut self, standing: &Standing, facts: &Facts, at: usize) {
+    fn turn(&mut self, standing: &JournalState, facts: &Facts, at: usize) {
         let Some(turn) = facts.turn(at) else { return };
         let its =
             self.search.agent.is_none_or(|agent| turn.agent.as_ref() == Some(agent)) && self.has_tags(facts);
@@ -242,7 +242,7 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    fn hit(&mut self, standing: &Standing, facts: &Facts, at: Option<usize>, found: TurnMatch) {
+    fn hit(&mut self, standing: &JournalState, facts: &Facts, at: Option<usize>, found: TurnMatch) {
         let turn = at.and_then(|at| facts.turns.get(at));
         let used = time_of(facts.summary.used, standing);
         let used = used.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;

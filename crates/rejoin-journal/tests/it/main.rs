@@ -11,6 +11,7 @@ mod damage;
 mod documented;
 mod find;
 mod folds;
+mod following;
 mod full_disk;
 mod fuzz;
 mod home;

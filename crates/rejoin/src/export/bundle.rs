@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Pen, cannot, put};
-use crate::builder::existing_dir;
+use crate::resolve::existing_dir;
 use crate::{ConversationView, Error, Rejoin};
 
 const VERSION: u32 = 1;
