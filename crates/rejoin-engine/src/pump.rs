@@ -79,10 +79,11 @@ pub(crate) struct Pump<'a> {
     pub(crate) compacting: bool,
 }
 
-/// Runs one launched agent to its end and cleans up behind it.
+/// Runs one launched agent to its end and cleans up behind it. `first` is what its turn begins with.
 pub(crate) fn pump(
     child: Supervised,
     driver: Box<dyn Driver>,
+    first: Vec<Step>,
     around: &Surroundings<'_>,
     desk: &mut Desk,
 ) -> std::io::Result<(Verdict, Yield)> {
@@ -98,7 +99,7 @@ pub(crate) fn pump(
         around,
         desk,
         got: Yield::default(),
-        steps: Vec::new(),
+        steps: first,
         verdict: None,
         stopping: None,
         input: Vec::new(),
@@ -116,7 +117,6 @@ pub(crate) fn pump(
         lost: None,
         compacting: false,
     };
-    pump.driver.start(&mut pump.steps);
     pump.act();
     pump.run()?;
     Ok(pump.finish())
@@ -411,11 +411,12 @@ impl Pump<'_> {
     }
 
     fn answer(&mut self, question: &Question, by: AnsweredBy, answer: Answer) {
-        let words = match &answer {
-            Answer::Text(text) => Some(text.as_str()),
-            Answer::Declined => None,
-        };
-        self.desk.emit(Event::QuestionAnswered(question.answered(by, words)));
+        let answer = answer.resolved(question);
+        self.desk.emit(Event::QuestionAnswered(match &answer {
+            Answer::Chosen(ids) => question.chosen(by, ids),
+            Answer::Text(text) => question.answered(by, Some(text)),
+            Answer::Declined => question.answered(by, None),
+        }));
         self.driver.answer(&question.id, answer, &mut self.steps);
     }
 

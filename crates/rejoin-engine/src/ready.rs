@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use rejoin_agents::{Launch, Request, check_kinds};
+use rejoin_agents::{Process, ProcessRequest, Step, TurnRequest, check_kinds, warnings_beforehand};
 use rejoin_core::compose::{Composed, Wording, compose, compose_messages};
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{Agent, Attachment, Decision, Pin, SessionId, Usage};
@@ -23,7 +24,9 @@ pub(crate) struct Ready {
     pub(crate) composed: Composed,
     /// The id a new session was told to have.
     pub(crate) new_session: Option<SessionId>,
-    pub(crate) launch: Launch,
+    pub(crate) launch: Process,
+    /// What the turn begins with, once the process runs.
+    pub(crate) first: Vec<Step>,
     /// The session's total before this turn, for agents that count the whole session.
     pub(crate) total_before: Usage,
     /// Where copies of the attachments go, if the agent reads them itself.
@@ -73,14 +76,20 @@ impl Ready {
         let extra_args: Vec<String> = order.setup.args.iter().chain(&order.extra_args).cloned().collect();
         let own_dir = engine.own_dir(agent);
         let copies = place_for_copies(&own_dir);
-        let launch = agent.launch(Request {
+        let turn = TurnRequest {
             composed: &composed,
             attachments: &order.attachments,
             copies: &copies,
-            new_session: new_session.as_ref(),
-            capabilities,
             model: scene.model.as_deref(),
             permissions: scene.permissions,
+            can_ask,
+            total_before,
+            ids: Arc::new(new_id),
+        };
+        let mut launch = agent.process(&ProcessRequest {
+            turn: &turn,
+            new_session: new_session.as_ref(),
+            capabilities,
             system_prompt: order.system_prompt.as_deref().filter(|_| by_flag),
             append_system_prompt: order.append_system_prompt.as_deref().filter(|_| by_flag),
             endpoint: order.setup.endpoint.as_ref(),
@@ -90,12 +99,12 @@ impl Ready {
             store: scene.store.as_deref(),
             env: &|name| engine.variable(&scene.env, name),
             own_dir: &own_dir,
-            can_ask,
-            total_before,
-            ids: Box::new(new_id),
         })?;
+        let mut first = Vec::new();
+        launch.driver.begin_turn(&turn, &mut first)?;
+        launch.warnings.extend(warnings_beforehand(&mut first));
         let copies = launch.copies.then_some(copies);
-        Ok(Self { composed, new_session, launch, total_before, copies })
+        Ok(Self { composed, new_session, launch, first, total_before, copies })
     }
 
     /// Command and arguments.

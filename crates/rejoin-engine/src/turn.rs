@@ -387,7 +387,7 @@ impl Turn<'_> {
             },
             started: self.started,
         };
-        let (verdict, mut got) = pump(child, ready.launch.driver, &around, desk)
+        let (verdict, mut got) = pump(child, ready.launch.driver, ready.first, &around, desk)
             .map_err(TurnError::system("cannot watch the agent"))?;
         tidy(got.session.as_ref());
         if let (None, Some(lookup), Verdict::Ended(_)) = (&got.session, lookup, &verdict) {

@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    damage, help,
+    Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, damage, help,
 };
 
 /// The agent's name.
@@ -119,8 +119,8 @@ impl Definition for Gemini {
         settings::hazard(store, system, env).into_iter().chain(settings::gateway(store, env)).collect()
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

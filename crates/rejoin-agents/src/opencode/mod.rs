@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    help,
+    Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, help,
 };
 
 /// OpenCode.
@@ -132,8 +132,8 @@ impl Definition for OpenCode {
         all
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {

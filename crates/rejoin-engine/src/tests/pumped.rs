@@ -52,7 +52,7 @@ impl Pumped {
                 started: Instant::now(),
             };
             let child = Supervised::start(&Helper::Thread, launch).unwrap();
-            pump(child, Box::new(ScriptDriver::new()), &around, &mut desk).unwrap().0
+            pump(child, Box::new(ScriptDriver::new()), Vec::new(), &around, &mut desk).unwrap().0
         };
         std::thread::scope(|threads| {
             let running = threads.spawn(run);
