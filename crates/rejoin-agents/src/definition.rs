@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
-use crate::{Damage, Media, Process, ProcessRequest, damage, nesting};
+use crate::{Damage, Found, Look, Media, Process, ProcessRequest, Wanted, damage, nesting};
 
 /// Everything rejoin knows about one agent.
 ///
@@ -68,6 +68,20 @@ pub trait Definition: Send + Sync {
     /// cannot be done. What a turn says to it is [`Driver::begin_turn`](crate::Driver::begin_turn)'s.
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal>;
 
+    /// Looks at a stored session once: where it is, how it stands, and what else is wanted of it. By default
+    /// by the four below, of which each opens it anew; an agent whose store is costly to read does it at one
+    /// go.
+    fn look(&self, store: &Path, dir: &Path, session: &SessionId, wanted: Wanted) -> Look {
+        let found = self.find_session(store, dir, session);
+        let Found::At(path) = &found else { return Look::at_nothing(found) };
+        Look {
+            witness: self.witness(path, session),
+            damage: wanted.damage.then(|| self.damage(path, session)).flatten(),
+            total: wanted.total.then(|| self.stored_total(path)).flatten(),
+            found,
+        }
+    }
+
     /// Looks for a stored session.
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found;
 
@@ -85,6 +99,11 @@ pub trait Definition: Send + Sync {
     /// of JSON lines. What cannot be looked at has no damage that is known.
     fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
         damage::of_lines(found).ok().flatten()
+    }
+
+    /// The agent's running total as stored, for agents that count the whole session.
+    fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
+        None
     }
 
     /// Whether the session `named` holds all that `asked` held, as the store shows: for agents that may
@@ -142,11 +161,6 @@ pub trait Definition: Send + Sync {
     /// What is known to go wrong with an installation that is set up like this one.
     fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
         Vec::new()
-    }
-
-    /// The agent's running total as stored, for agents that count the whole session.
-    fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
-        None
     }
 }
 
@@ -228,15 +242,4 @@ pub enum Refusal {
     /// Something else this installation cannot do.
     #[error("{0}")]
     Unsupported(String),
-}
-
-/// Where a stored session was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// In this file.
-    At(PathBuf),
-    /// It is not there.
-    Nowhere,
-    /// This store cannot be looked into.
-    CannotTell,
 }

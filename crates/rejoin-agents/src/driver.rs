@@ -73,7 +73,7 @@ pub enum Settles {
     /// With the word itself: it stores first and speaks then.
     AtEnd,
     /// Some time after its word (a Claude Code that is kept running: 4 to 64 ms in 2.1.197, up to 82 in
-    /// 2.1.52). Its store has to be [looked at](crate::Definition::witness) until it has moved.
+    /// 2.1.52). Its store has to be [looked at](crate::Definition::look) until it has moved.
     Afterwards,
 }
 

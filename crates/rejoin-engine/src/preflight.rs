@@ -1,8 +1,8 @@
 //! Looks at the agent's stored session before and after a turn.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rejoin_agents::{Definition, Found};
+use rejoin_agents::{Definition, Found, Look, Wanted};
 use rejoin_core::plan::Stored;
 use rejoin_core::{Pin, SessionId, Usage, Witness};
 
@@ -13,31 +13,35 @@ const SHORTER: &str = "it is shorter than it was left";
 /// How the stored session of a pin stands against what we left. Its size and time do not tell
 /// whether it still holds anything, so it is looked into.
 pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
-    let path = match find(agent, pin) {
-        Found::Nowhere => return Stored::Missing,
-        Found::CannotTell => return Stored::CannotTell,
-        Found::At(path) => path,
+    stands(&look(agent, pin, Wanted { damage: true, total: false }), pin)
+}
+
+/// The same, of a look that was taken.
+pub(crate) fn stands(look: &Look, pin: &Pin) -> Stored {
+    let now = match (&look.found, &look.witness) {
+        (Found::CannotTell, _) => return Stored::CannotTell,
+        (Found::Nowhere, _) | (Found::At(_), None) => return Stored::Missing,
+        (Found::At(_), Some(now)) => now,
     };
-    let Some(now) = agent.witness(&path, &pin.session) else { return Stored::Missing };
     let shorter = |before: &Witness| before.path == now.path && now.size < before.size;
     if pin.witness.as_ref().or(pin.at_least.as_ref()).is_some_and(shorter) {
         return Stored::Damaged(SHORTER);
     }
-    if let Some(damage) = agent.damage(&path, &pin.session) {
+    if let Some(damage) = look.damage {
         return Stored::Damaged(damage.words());
     }
-    if pin.witness.as_ref().is_some_and(|before| *before != now) { Stored::Advanced } else { Stored::Stored }
+    if pin.witness.as_ref().is_some_and(|before| before != now) { Stored::Advanced } else { Stored::Stored }
 }
 
 /// Whether somebody used a session since we left it. It is there and sound.
 pub(crate) fn was_used_elsewhere(agent: &dyn Definition, pin: &Pin) -> bool {
-    let now = found(find(agent, pin)).and_then(|path| agent.witness(&path, &pin.session));
+    let now = look(agent, pin, Wanted::default()).witness;
     matches!((&pin.witness, now), (Some(before), Some(now)) if *before != now)
 }
 
 /// The running total the agent stored with a session, for agents that count the whole of it.
 pub(crate) fn total(agent: &dyn Definition, pin: &Pin) -> Option<Usage> {
-    found(find(agent, pin)).and_then(|path| agent.stored_total(&path))
+    look(agent, pin, Wanted { damage: false, total: true }).total
 }
 
 /// How the stored session looks now.
@@ -47,23 +51,18 @@ pub(crate) fn witness(
     dir: &Path,
     session: &SessionId,
 ) -> Option<Witness> {
-    found(agent.find_session(store, dir, session)).and_then(|path| agent.witness(&path, session))
+    agent.look(store, dir, session, Wanted::default()).witness
 }
 
-fn find(agent: &dyn Definition, pin: &Pin) -> Found {
-    agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session)
-}
-
-fn found(found: Found) -> Option<PathBuf> {
-    match found {
-        Found::At(path) => Some(path),
-        Found::Nowhere | Found::CannotTell => None,
-    }
+/// One look at the stored session of a pin.
+pub(crate) fn look(agent: &dyn Definition, pin: &Pin, wanted: Wanted) -> Look {
+    agent.look(Path::new(&pin.store), Path::new(&pin.dir), &pin.session, wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::path::PathBuf;
 
     use rejoin_core::{Agent, Mark, PinState, Scope};
 
