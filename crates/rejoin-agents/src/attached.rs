@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rejoin_core::Attachment;
 
-use crate::{Definition, Refusal, Request, registry};
+use crate::{Capabilities, Definition, Refusal, TurnRequest, registry};
 
 /// A file to go along with a prompt, read once: what is sent is what was hashed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -162,7 +162,7 @@ impl Reads {
     }
 }
 
-impl Request<'_> {
+impl TurnRequest<'_> {
     /// Where copies of the attachments will lie.
     pub(crate) fn copies(&self, agent: &str) -> Result<Vec<String>, Refusal> {
         let path = |attached: &Attached| {
@@ -179,16 +179,28 @@ impl Request<'_> {
         self.attachments.iter().map(path).collect()
     }
 
-    /// The copies as a prompt mentions them to Gemini and its kin, and the flag that lets them in.
-    pub(crate) fn mentions(&self, agent: &str) -> Result<Option<(String, String)>, Refusal> {
+    /// The flag that lets the copies in, for Gemini and its kin.
+    pub(crate) fn copies_flag(
+        &self,
+        agent: &str,
+        capabilities: &Capabilities,
+    ) -> Result<Option<String>, Refusal> {
         const FLAG: &str = "--include-directories";
         if self.attachments.is_empty() {
             return Ok(None);
         }
-        if !self.capabilities.has(FLAG) {
+        if !capabilities.has(FLAG) {
             return Err(Refusal::Unsupported(format!(
                 "this {agent} takes no attachments (its help has no {FLAG}); update {agent}"
             )));
+        }
+        Ok(Some(format!("{FLAG}={}", self.copies.display())))
+    }
+
+    /// The copies as a prompt mentions them to Gemini and its kin; empty if there are none.
+    pub(crate) fn mentions(&self, agent: &str) -> Result<String, Refusal> {
+        if self.attachments.is_empty() {
+            return Ok(String::new());
         }
         let mut text = "\n\nAttached:".to_owned();
         for path in self.copies(agent)? {
@@ -200,7 +212,7 @@ impl Request<'_> {
                 text.push(c);
             }
         }
-        Ok(Some((text, format!("{FLAG}={}", self.copies.display()))))
+        Ok(text)
     }
 }
 

@@ -3,11 +3,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rejoin_core::compose::Composed;
-use rejoin_core::{Agent, InvalidSessionId, Permissions, SessionId, Usage, Witness};
+use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
-use crate::{Attached, Damage, Driver, IdSource, Media, damage, nesting};
+use crate::{Damage, Found, Look, Media, Process, ProcessRequest, Wanted, damage, nesting};
 
 /// Everything rejoin knows about one agent.
 ///
@@ -65,8 +64,23 @@ pub trait Definition: Send + Sync {
         false
     }
 
-    /// Arguments, environment and driver of one run, or why it cannot be done.
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal>;
+    /// What starts the agent: arguments, environment, files, and the driver that will read it; or why it
+    /// cannot be done. What a turn says to it is [`Driver::begin_turn`](crate::Driver::begin_turn)'s.
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal>;
+
+    /// Looks at a stored session once: where it is, how it stands, and what else is wanted of it. By default
+    /// by the four below, of which each opens it anew; an agent whose store is costly to read does it at one
+    /// go.
+    fn look(&self, store: &Path, dir: &Path, session: &SessionId, wanted: Wanted) -> Look {
+        let found = self.find_session(store, dir, session);
+        let Found::At(path) = &found else { return Look::at_nothing(found) };
+        Look {
+            witness: self.witness(path, session),
+            damage: wanted.damage.then(|| self.damage(path, session)).flatten(),
+            total: wanted.total.then(|| self.stored_total(path)).flatten(),
+            found,
+        }
+    }
 
     /// Looks for a stored session.
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found;
@@ -87,6 +101,11 @@ pub trait Definition: Send + Sync {
         damage::of_lines(found).ok().flatten()
     }
 
+    /// The agent's running total as stored, for agents that count the whole session.
+    fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
+        None
+    }
+
     /// Whether the session `named` holds all that `asked` held, as the store shows: for agents that may
     /// answer a resume with another id. Asked as soon as the other one is named.
     fn continues(&self, _store: &Path, _asked: &SessionId, _named: &SessionId) -> bool {
@@ -103,7 +122,7 @@ pub trait Definition: Send + Sync {
     /// Called before a session is resumed and after every run; nothing by default.
     fn tidy(&self, _store: &Path, _dir: &Path, _session: &SessionId) {}
 
-    /// Whether a replayed history goes to it as messages of their own ([`Composed::history`]) and
+    /// Whether a replayed history goes to it as messages of their own ([`Composed::history`](rejoin_core::compose::Composed::history)) and
     /// not as quoted text in the prompt.
     fn takes_messages(&self) -> bool {
         false
@@ -142,11 +161,6 @@ pub trait Definition: Send + Sync {
     /// What is known to go wrong with an installation that is set up like this one.
     fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
         Vec::new()
-    }
-
-    /// The agent's running total as stored, for agents that count the whole session.
-    fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
-        None
     }
 }
 
@@ -219,111 +233,7 @@ impl Capabilities {
     }
 }
 
-/// One run to be launched.
-pub struct Request<'a> {
-    /// Which session and which words.
-    pub composed: &'a Composed,
-    /// Files that go along with the words, all of a kind it [takes](Definition::takes).
-    pub attachments: &'a [Attached],
-    /// The directory their copies will be in, if [`Launch::copies`] asks for them.
-    pub copies: &'a Path,
-    /// The id a new session shall have, where we choose it.
-    pub new_session: Option<&'a SessionId>,
-    /// What the installation can do.
-    pub capabilities: &'a Capabilities,
-    /// The model, if one was named.
-    pub model: Option<&'a str>,
-    /// What the agent may do.
-    pub permissions: Permissions,
-    /// Replaces the agent's system prompt (only if it [takes instructions](Definition::takes_instructions)).
-    pub system_prompt: Option<&'a str>,
-    /// Added to the agent's system prompt (likewise).
-    pub append_system_prompt: Option<&'a str>,
-    /// The address of the model, for agents that are one.
-    pub endpoint: Option<&'a Endpoint>,
-    /// The user's own arguments for the agent.
-    pub extra_args: &'a [String],
-    /// Nothing may be stored.
-    pub ephemeral: bool,
-    /// The directory of the turn.
-    pub dir: &'a Path,
-    /// Where the agent keeps its sessions.
-    pub store: Option<&'a Path>,
-    /// The environment the agent will run in.
-    pub env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// A private directory of rejoin's own for this agent's files; it need not exist yet.
-    pub own_dir: &'a Path,
-    /// Somebody is there to answer questions.
-    pub can_ask: bool,
-    /// The session's total before this turn, for agents that count the whole session.
-    pub total_before: Usage,
-    /// Ids for new messages.
-    pub ids: IdSource,
-}
-
-/// Where a model answers.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Endpoint {
-    /// The beginning of its addresses, up to and including the version.
-    pub base_url: String,
-    /// The environment variable that holds the key; the key itself is never seen by rejoin.
-    pub key_env: Option<String>,
-}
-
-/// How a run is launched.
-pub struct Launch {
-    /// Arguments, the command itself left out.
-    pub args: Vec<OsString>,
-    /// Environment additions.
-    pub env: Vec<(String, String)>,
-    /// What the user should know beforehand.
-    pub warnings: Vec<String>,
-    /// Files of rejoin's own that must be there first, below [`Request::own_dir`].
-    pub files: Vec<(PathBuf, String)>,
-    /// Copies of the attachments must be there for as long as it runs: the agent reads them itself.
-    pub copies: bool,
-    /// A directory below [`Request::own_dir`] that is new, and that must be gone after the run with
-    /// all that is in it, however the run ends.
-    pub scratch: Option<PathBuf>,
-    /// How to find the session of this run, should the agent not name it.
-    pub lookup: Option<Lookup>,
-    /// Reads its output.
-    pub driver: Box<dyn Driver>,
-}
-
-impl Launch {
-    /// A run that needs nothing but arguments.
-    pub fn new(args: Vec<OsString>, driver: Box<dyn Driver>) -> Self {
-        Self {
-            args,
-            env: Vec::new(),
-            warnings: Vec::new(),
-            files: Vec::new(),
-            copies: false,
-            scratch: None,
-            lookup: None,
-            driver,
-        }
-    }
-}
-
-/// Finds a session in what a command printed.
-pub type FindSession = Box<dyn Fn(&str) -> Option<SessionId> + Send>;
-
-/// How to find out which session a run made.
-pub enum Lookup {
-    /// By a second command.
-    Ask {
-        /// Its arguments; environment and directory are those of the run.
-        args: Vec<OsString>,
-        /// Finds the session in what it prints.
-        find: FindSession,
-    },
-    /// In the agent's store.
-    Look(Box<dyn Fn() -> Option<SessionId> + Send>),
-}
-
-/// Why a run cannot be launched as asked.
+/// Why an agent cannot be started, or a turn not be begun, as asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A permission level the agent cannot enforce, or a flag that would widen it.
@@ -332,15 +242,4 @@ pub enum Refusal {
     /// Something else this installation cannot do.
     #[error("{0}")]
     Unsupported(String),
-}
-
-/// Where a stored session was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// In this file.
-    At(PathBuf),
-    /// It is not there.
-    Nowhere,
-    /// This store cannot be looked into.
-    CannotTell,
 }

@@ -5,11 +5,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, Attachment, InvalidSessionId, SessionId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::embedded::EmbeddedDriver;
 use crate::session_id::lower_case_uuid;
-use crate::{Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request};
+use crate::{
+    Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    TurnRequest,
+};
 
 /// The demo agent. There are two of them, so that handing work over can be tried without any other.
 pub(crate) struct Demo {
@@ -87,7 +90,7 @@ impl Definition for Demo {
         media != Media::Other
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
         if let Some(extra) = request.extra_args.first() {
             return Err(Refusal::Unsupported(format!(
                 "the demo agent takes no arguments of its own: {extra:?}"
@@ -98,8 +101,7 @@ impl Definition for Demo {
             return Err(Refusal::Unsupported(text.into()));
         };
         let mut args: Vec<OsString> = Vec::new();
-        let resumed = request.composed.session();
-        match (resumed, request.new_session) {
+        match (request.turn.composed.session(), request.new_session) {
             (Some(session), _) => args.extend(["--resume".into(), session.as_str().into()]),
             (None, Some(session)) => args.extend(["--session-id".into(), session.as_str().into()]),
             (None, None) => {}
@@ -108,26 +110,17 @@ impl Definition for Demo {
         if request.ephemeral {
             args.push("--no-store".into());
         }
-        if let Some(model) = request.model {
+        if let Some(model) = request.turn.model {
             args.push(format!("--model={model}").into());
         }
-        args.push(format!("--permissions={}", request.permissions.name()).into());
+        args.push(format!("--permissions={}", request.turn.permissions.name()).into());
 
         let instructions: Vec<&str> =
             [request.system_prompt, request.append_system_prompt].into_iter().flatten().collect();
-        let mut prompt = json!({ "type": "prompt", "text": request.composed.prompt() });
-        if !instructions.is_empty() {
-            prompt["instructions"] = instructions.join("\n\n").into();
-        }
-        let file = |attached: &Attached| {
-            let Attachment { name, media_type, .. } = &attached.about;
-            json!({ "name": name, "type": media_type, "data": attached.base64() })
-        };
-        if !request.attachments.is_empty() {
-            prompt["files"] = request.attachments.iter().map(file).collect();
-        }
-        let driver = EmbeddedDriver::new(self.agent(), prompt, resumed.is_some(), request.ids);
-        Ok(Launch::new(args, Box::new(driver)))
+        let instructions = Some(instructions.join("\n\n")).filter(|_| !instructions.is_empty());
+        let words = Box::new(move |turn: &TurnRequest<'_>| line(turn, instructions.as_deref()));
+        let driver = EmbeddedDriver::new(self.agent(), request.turn, words);
+        Ok(Process::new(args, Box::new(driver)))
     }
 
     fn session_dir(&self, _: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
@@ -142,4 +135,20 @@ impl Definition for Demo {
             Err(_) => Found::CannotTell,
         }
     }
+}
+
+/// A turn as the program reads it.
+fn line(turn: &TurnRequest<'_>, instructions: Option<&str>) -> Value {
+    let mut line = json!({ "type": "prompt", "text": turn.composed.prompt() });
+    if let Some(instructions) = instructions {
+        line["instructions"] = instructions.into();
+    }
+    let file = |attached: &Attached| {
+        let Attachment { name, media_type, .. } = &attached.about;
+        json!({ "name": name, "type": media_type, "data": attached.base64() })
+    };
+    if !turn.attachments.is_empty() {
+        line["files"] = turn.attachments.iter().map(file).collect();
+    }
+    line
 }

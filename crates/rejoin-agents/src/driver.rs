@@ -1,12 +1,30 @@
-use rejoin_core::{Event, MessageId, Outcome, Stream, Usage};
+use rejoin_core::{Event, Outcome, Stream, Usage};
 
-use crate::{numbers, surrogates, truncated};
+use crate::{Answer, Refusal, TurnRequest, numbers, surrogates, truncated};
 
 /// Reads what an agent prints and says what it means. A state machine without I/O: tests feed it
 /// recordings, the engine feeds it a live process.
 pub trait Driver: Send {
-    /// What to do once the process runs: usually write the prompt and close its input.
-    fn start(&mut self, out: &mut Vec<Step>);
+    /// A turn begins: what to do for it once the process runs, usually to write the prompt and to close the
+    /// input. Asked before anything is written or started, so whatever cannot be done is refused here; it may
+    /// look at the project's files and changes nothing. [`warnings_beforehand`](crate::warnings_beforehand)
+    /// takes out of the steps what the user should be told first.
+    ///
+    /// Called once on a process that does not [serve more](Driver::serves_more), else again after each
+    /// [`Step::Ended`].
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal>;
+
+    /// Whether another turn may begin on this process now that this one has ended. No, by default: the
+    /// process ends with its turn.
+    fn serves_more(&self) -> bool {
+        false
+    }
+
+    /// When the agent's store shows a turn of which it was said that it [ended](Step::Ended). Until then the
+    /// process must not be killed, and what changes in the store is the turn's own doing.
+    fn settles(&self) -> Settles {
+        Settles::AtExit
+    }
 
     /// Takes in one line of standard output, without its end.
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>);
@@ -42,8 +60,21 @@ pub enum Step {
     Rejected(String),
     /// The agent says again that it waits for something: the line was understood, and is no sign of life.
     Waiting,
-    /// The turn is over, whatever the process does.
+    /// The turn is over, whatever the process does: the agent said so. That its store shows it is another
+    /// matter: see [`Driver::settles`].
     Ended(Outcome),
+}
+
+/// When an agent's store shows a turn that the agent said is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settles {
+    /// When the process has ended and nobody writes any more: every agent that serves one turn.
+    AtExit,
+    /// With the word itself: it stores first and speaks then.
+    AtEnd,
+    /// Some time after its word (a Claude Code that is kept running: 4 to 64 ms in 2.1.197, up to 82 in
+    /// 2.1.52). Its store has to be [looked at](crate::Definition::look) until it has moved.
+    Afterwards,
 }
 
 /// One line of output.
@@ -72,18 +103,6 @@ pub struct Exit<'a> {
     /// The last few KiB of its standard error, control sequences removed.
     pub stderr: &'a str,
 }
-
-/// An answer to a question of the agent.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// One of the choices, or free text; for a tool that asks leave: `allow` or `deny`.
-    Text(String),
-    /// Nobody is there to answer.
-    Declined,
-}
-
-/// Where ids of new messages come from.
-pub type IdSource = Box<dyn FnMut() -> MessageId + Send>;
 
 /// Reads a line of JSON by `read`, which says whether it was understood, or `None` if it is no such
 /// line; what is not understood is kept.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::driver::{ended_early, json_line, read_line};
 use crate::loose::{Number, Text};
-use crate::{Answer, Driver, Exit, IdSource, Line, Step};
+use crate::{Answer, Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest};
 
 /// What a program says when it does not know a session, with [`NO_SESSION_CODE`].
 const NO_SESSION: &str = ": no session";
@@ -15,13 +15,18 @@ const NO_SESSION_CODE: i32 = 3;
 /// Reads what a program embedded in rejoin prints: one JSON object a line.
 pub(crate) struct EmbeddedDriver {
     agent: Agent,
-    prompt: Value,
+    words: Words,
     resumed: bool,
     ids: IdSource,
+    /// Questions that wait for an answer: the program wants it in words.
+    asked: Vec<Question>,
     current: Option<Current>,
     phase: Phase,
     interrupted: bool,
 }
+
+/// Makes the line of a turn.
+pub(crate) type Words = Box<dyn Fn(&TurnRequest<'_>) -> Value + Send>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -74,9 +79,18 @@ struct Wire<'a> {
 }
 
 impl EmbeddedDriver {
-    /// A driver that sends `prompt` as the first line.
-    pub(crate) fn new(agent: Agent, prompt: Value, resumed: bool, ids: IdSource) -> Self {
-        Self { agent, prompt, resumed, ids, current: None, phase: Phase::Silent, interrupted: false }
+    /// A driver that sends what `words` makes of a turn as the first line.
+    pub(crate) fn new(agent: Agent, turn: &TurnRequest<'_>, words: Words) -> Self {
+        Self {
+            agent,
+            words,
+            resumed: turn.composed.session().is_some(),
+            ids: turn.ids.clone(),
+            asked: Vec::new(),
+            current: None,
+            phase: Phase::Silent,
+            interrupted: false,
+        }
     }
 
     fn message(&mut self, native: &str) -> &mut Current {
@@ -149,13 +163,17 @@ impl EmbeddedDriver {
                     parent: None,
                 }));
             }
-            "question" => out.push(Step::Emit(Event::Question(Question {
-                id: wire.id.into_string(),
-                text: wire.text.into_string(),
-                choices: wire.choices.into_iter().enumerate().map(choice).collect(),
-                tool: wire.name.into_filled(),
-                call: None,
-            }))),
+            "question" => {
+                let question = Question {
+                    id: wire.id.into_string(),
+                    text: wire.text.into_string(),
+                    choices: wire.choices.into_iter().enumerate().map(choice).collect(),
+                    tool: wire.name.into_filled(),
+                    call: None,
+                };
+                self.asked.push(question.clone());
+                out.push(Step::Emit(Event::Question(question)));
+            }
             "question_withdrawn" => {
                 out.push(Step::Emit(Event::QuestionWithdrawn { question: wire.id.into_string() }));
             }
@@ -192,9 +210,9 @@ fn choice((at, label): (usize, String)) -> Choice {
 }
 
 impl Driver for EmbeddedDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(json_line(&self.prompt)));
-        self.prompt = Value::Null;
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        out.push(Step::Write(json_line(&(self.words)(turn))));
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
@@ -224,10 +242,8 @@ impl Driver for EmbeddedDriver {
     }
 
     fn answer(&mut self, question: &str, answer: Answer, out: &mut Vec<Step>) {
-        let text = match answer {
-            Answer::Text(text) => Value::String(text),
-            Answer::Declined => Value::Null,
-        };
+        let asked = self.asked.extract_if(.., |asked| asked.id == question).last().unwrap_or_default();
+        let text = answer.words(&asked);
         out.push(Step::Write(json_line(&json!({ "type": "answer", "id": question, "text": text }))));
     }
 

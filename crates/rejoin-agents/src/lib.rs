@@ -1,9 +1,10 @@
-//! One file per agent: what its installation can do, how a turn is launched, what its lines mean,
+//! One file per agent: what its installation can do, how it is started, what a turn says to it, what its lines mean,
 //! its words for failures, and where it keeps its sessions.
 //!
 //! An agent's file knows neither how a process is run nor that there is a journal. Adding an agent
 //! is one new file and one line in [`registry`].
 
+mod answer;
 mod attached;
 mod blocks;
 mod checks;
@@ -18,6 +19,7 @@ mod extra_args;
 mod gemini;
 mod help;
 mod jsonc;
+mod look;
 mod loose;
 mod nesting;
 mod numbers;
@@ -27,6 +29,7 @@ mod pi;
 #[cfg(test)]
 mod pipes;
 mod places;
+mod process;
 mod provider_keys;
 mod qwen;
 mod registry;
@@ -34,16 +37,18 @@ mod session_id;
 mod surrogates;
 mod transcript;
 mod truncated;
+mod turn;
 mod words;
 
+pub use answer::Answer;
 pub use attached::{Attached, Media, check_kinds};
 pub use damage::Damage;
-pub use definition::{
-    Capabilities, Definition, Endpoint, FindSession, Found, Hazard, Launch, Login, Lookup, ProbeAnswer,
-    Refusal, Request,
-};
-pub use driver::{Answer, Driver, Exit, IdSource, Line, Step};
+pub use definition::{Capabilities, Definition, Hazard, Login, ProbeAnswer, Refusal};
+pub use driver::{Driver, Exit, Line, Settles, Step};
+pub use look::{Found, Look, Wanted};
+pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
+pub use turn::{IdSource, TurnRequest, warnings_beforehand};
 
 /// The usual probes of a program: its version and its help.
 pub const VERSION_AND_HELP: &[&[&str]] = &[&["--version"], &["--help"]];

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::embedded::EmbeddedDriver;
 use crate::{
-    Attached, Capabilities, Definition, Found, Launch, Media, ProbeAnswer, Refusal, Request, checks,
+    Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    TurnRequest, checks,
 };
 
 /// What is kept of a tool's output in a message: the model can look at no more of it.
@@ -69,7 +70,7 @@ impl Definition for OpenAi {
         matches!(media, Media::Image | Media::Text)
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
         if let Some(extra) = request.extra_args.first() {
             return Err(Refusal::Unsupported(format!("an endpoint takes no arguments: {extra:?}")));
         }
@@ -78,20 +79,29 @@ impl Definition for OpenAi {
                 "no address is configured for openai: set base_url in [agents.openai] of the configuration";
             return Err(Refusal::Unsupported(text.into()));
         };
-        let Some(model) = request.model else {
+        let Some(model) = request.turn.model else {
             let text = "no model is named for openai: use --model, or set model in [agents.openai]";
             return Err(Refusal::Unsupported(text.into()));
         };
-        let prompt = json!({
-            "type": "prompt",
-            "base_url": endpoint.base_url,
-            "key_env": endpoint.key_env,
-            "model": checks::model(model)?,
-            "messages": messages(&request),
+        checks::model(model)?;
+        let (endpoint, model) = (endpoint.clone(), model.to_owned());
+        let instructions: Vec<String> = [request.system_prompt, request.append_system_prompt]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect();
+        let words = Box::new(move |turn: &TurnRequest<'_>| {
+            json!({
+                "type": "prompt",
+                "base_url": endpoint.base_url,
+                "key_env": endpoint.key_env,
+                "model": model,
+                "messages": messages(turn, &instructions),
+            })
         });
         // No tool is offered, so every permission level holds.
-        let driver = EmbeddedDriver::new(self.agent(), prompt, false, request.ids);
-        Ok(Launch::new(Vec::new(), Box::new(driver)))
+        let driver = EmbeddedDriver::new(self.agent(), request.turn, words);
+        Ok(Process::new(Vec::new(), Box::new(driver)))
     }
 
     fn session_dir(&self, _: &Capabilities, _: &str) -> Result<(String, String), Refusal> {
@@ -104,28 +114,23 @@ impl Definition for OpenAi {
 }
 
 /// Instructions, history and prompt as the messages of a chat.
-fn messages(request: &Request<'_>) -> Vec<Value> {
+fn messages(turn: &TurnRequest<'_>, instructions: &[String]) -> Vec<Value> {
     let mut list = Vec::new();
-    for text in [request.system_prompt, request.append_system_prompt].into_iter().flatten() {
+    for text in instructions {
         list.push(json!({ "role": "system", "content": text }));
     }
-    if request.composed.lossy() {
+    if turn.composed.lossy() {
         let text = "Earlier parts of this conversation were left out to fit.";
         list.push(json!({ "role": "system", "content": text }));
     }
-    for told in request.composed.history() {
-        list.extend(turn(told));
+    for told in turn.composed.history() {
+        list.extend(told_turn(told));
     }
-    let prompt = request.composed.prompt();
-    let content = if request.attachments.is_empty() {
+    let prompt = turn.composed.prompt();
+    let content = if turn.attachments.is_empty() {
         json!(prompt)
     } else {
-        request
-            .attachments
-            .iter()
-            .flat_map(parts)
-            .chain([json!({ "type": "text", "text": prompt })])
-            .collect()
+        turn.attachments.iter().flat_map(parts).chain([json!({ "type": "text", "text": prompt })]).collect()
     };
     list.push(json!({ "role": "user", "content": content }));
     list
@@ -142,7 +147,7 @@ fn parts(attached: &Attached) -> [Value; 2] {
 }
 
 /// A turn as what the user said and what came of it.
-fn turn(told: &Told) -> Vec<Value> {
+fn told_turn(told: &Told) -> Vec<Value> {
     let mut list = Vec::new();
     let mut answer = String::new();
     for message in &told.messages {

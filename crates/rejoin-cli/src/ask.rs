@@ -25,12 +25,7 @@ pub(crate) fn ask(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
     }
     style::talk("  (number or text, empty to decline)");
     let line = read_line(&|| !stopped.load(Ordering::Relaxed) && question.is_open()).unwrap_or_default();
-    let line = line.trim();
-    if line.is_empty() {
-        return Answer::Declined;
-    }
-    let chosen = line.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
-    Answer::Text(chosen.map_or_else(|| line.to_owned(), |choice| choice.label.clone()))
+    Answer::typed(question, &line)
 }
 
 /// A question with yes or no; anything but yes means no.

@@ -60,7 +60,7 @@ impl ChoiceKind {
     }
 }
 
-/// An answer that was given. Without option and text the question was declined.
+/// An answer that was given. Without option, options and text the question was declined.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct QuestionAnswer {
     /// The agent's id of the question.
@@ -70,6 +70,9 @@ pub struct QuestionAnswer {
     /// Which choice, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
+    /// Which choices, by their ids, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// The words, if it is none of the choices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -96,8 +99,18 @@ impl Question {
             question: self.id.clone(),
             by,
             option: chosen.map(|choice| choice.id.clone()),
+            options: Vec::new(),
             text: words.filter(|_| chosen.is_none()).map(str::to_owned),
         }
+    }
+
+    /// An answer by the ids of what was chosen: one, or several.
+    pub fn chosen(&self, by: AnsweredBy, ids: &[String]) -> QuestionAnswer {
+        let (option, options) = match ids {
+            [one] => (Some(one.clone()), Vec::new()),
+            several => (None, several.to_vec()),
+        };
+        QuestionAnswer { question: self.id.clone(), by, option, options, text: None }
     }
 }
 
@@ -190,6 +203,16 @@ mod tests {
         assert_eq!((answer.option, answer.text.as_deref()), (None, Some("water")));
         let answer = asked.answered(AnsweredBy::Nobody, None);
         assert_eq!((answer.option, answer.text), (None, None));
+    }
+
+    #[test]
+    fn one_choice_is_written_as_ever_and_several_by_their_ids() {
+        let written = |ids: &[&str]| {
+            let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+            serde_json::to_string(&question("q").chosen(AnsweredBy::User, &ids)).unwrap()
+        };
+        assert_eq!(written(&["2"]), r#"{"question":"q","by":"user","option":"2"}"#);
+        assert_eq!(written(&["1", "2"]), r#"{"question":"q","by":"user","options":["1","2"]}"#);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Engine {
         let mut context = TurnContext::read(self, &order, loaded)?;
         let plan = context.plan(self, &order);
         let used_elsewhere = match &plan {
-            Plan::Resume { pin, .. } if TurnContext::was_used_elsewhere(&order, pin) => Some((**pin).clone()),
+            Plan::Resume { pin, .. } if context.was_used_elsewhere(&order, pin) => Some((**pin).clone()),
             _ => None,
         };
         let prepared = Prepared::make(self, &order, &context, plan.clone())?;
@@ -413,8 +413,9 @@ impl Turn<'_> {
             },
             started: self.started,
         };
-        let (verdict, mut result) = pump(child, prepared.launch.driver, &mut around, &mut self.outbox)
-            .map_err(TurnError::system("cannot watch the agent"))?;
+        let (verdict, mut result) =
+            pump(child, prepared.launch.driver, prepared.first, &mut around, &mut self.outbox)
+                .map_err(TurnError::system("cannot watch the agent"))?;
         let room = LINES_KEPT - self.lines.len().min(LINES_KEPT);
         self.lines.extend(result.lines.drain(..).take(room));
         tidy(result.session.as_ref());
@@ -472,7 +473,7 @@ impl Turn<'_> {
         let life = life.filter(|_| !self.ephemeral());
         let settled = life.and_then(|life| {
             let session = result.session.as_ref().or(life.intended().map(|pin| &pin.session))?.clone();
-            let stored = stored_session::look(&*self.order.agent, self.context, &session);
+            let stored = stored_session::after_turn(&*self.order.agent, self.context, &session);
             life.settled(LaunchEnd {
                 session: result.session.as_ref(),
                 stored: result.stored,

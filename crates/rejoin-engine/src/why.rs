@@ -1,14 +1,11 @@
 //! Would the next turn resume? Each guard with its two values.
 
-use std::path::Path;
-
 use rejoin_agents::Found;
 use rejoin_core::plan::{Guard, Situation, Stored, considered, plan};
 use rejoin_core::{Agent, ConversationId, Decision, Divergence, Pin, Turn, Witness, divergence};
 use serde::Serialize;
 
 use crate::before::context::TurnContext;
-use crate::before::stored_session;
 use crate::{Engine, Order, TurnError};
 
 /// What the next turn would do, and what speaks for and against it.
@@ -62,7 +59,7 @@ impl Engine {
         let loaded = order.loaded.take();
         let order = &order;
         let context = TurnContext::read(self, order, loaded)?;
-        let stored = |pin: &Pin| stored_session::stored(&*order.agent, pin);
+        let stored = |pin: &Pin| context.stored(order, pin);
         Ok(context.judge(self, order, |situation| {
             let pin = considered(situation, stored);
             let check = |guard: &Guard| {
@@ -114,20 +111,14 @@ impl TurnContext {
                 (turns(pin.exposed.turns()), turns(situation.slice.len()))
             }
             Guard::StillStored => {
-                let found =
-                    order.agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session);
-                let now = match found {
-                    Found::At(path) => {
-                        check.stored = order.agent.witness(&path, &pin.session);
-                        match (&check.stored, stored_session::stored(&*order.agent, pin)) {
-                            (None, _) => "gone".into(),
-                            (Some(stored), Stored::Damaged(why)) => format!("{} ({why})", stored.path),
-                            (Some(stored), _) => stored.path.clone(),
-                        }
-                    }
-                    Found::Nowhere => "gone".into(),
-                    Found::CannotTell => "cannot be looked at".into(),
+                let look = self.looks.at(&*order.agent, pin);
+                let now = match (&look.found, &look.witness, self.stored(order, pin)) {
+                    (Found::CannotTell, ..) => "cannot be looked at".into(),
+                    (Found::Nowhere, ..) | (Found::At(_), None, _) => "gone".into(),
+                    (Found::At(_), Some(now), Stored::Damaged(why)) => format!("{} ({why})", now.path),
+                    (Found::At(_), Some(now), _) => now.path.clone(),
                 };
+                check.stored = look.witness;
                 (pin.witness.as_ref().map(|witness| witness.path.clone()).unwrap_or_default(), now)
             }
         };

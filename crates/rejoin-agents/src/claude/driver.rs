@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use rejoin_core::{Agent, Event, FailureClass, Outcome};
 use serde_json::json;
 
-use super::failure;
 use super::limit::Limit;
 use super::messages::Messages;
 use super::questions::Questions;
 use super::wire::{Message, Wire};
+use super::{failure, prompt};
 use crate::blocks::{Block, StreamEvent};
 use crate::driver::{ended_early, json_line, read_line};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
-use crate::{Answer, Driver, Exit, IdSource, Line, Step};
+use crate::{Answer, Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks, turn};
 
 /// Lines that are known and say nothing about the turn.
 const QUIET_LINES: &[&str] = &[
@@ -50,8 +50,6 @@ const SYNTHETIC: &str = "<synthetic>";
 
 /// How the run was launched.
 pub(super) struct Run {
-    /// What goes to its input.
-    pub(super) prompt: Vec<u8>,
     /// Its input stays open: it can be asked to stop, and can ask.
     pub(super) chat: bool,
     /// It was asked to resume a session.
@@ -335,11 +333,16 @@ impl ClaudeDriver {
 }
 
 impl Driver for ClaudeDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.run.prompt)));
-        if !self.run.chat {
-            out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        checks::prompt(turn.composed.prompt())?;
+        if self.run.chat {
+            out.push(Step::Write(prompt::message(turn.composed.prompt(), turn.attachments)));
+        } else {
+            let (text, warning) = prompt::alone(turn.composed.prompt())?;
+            out.extend(warning.map(turn::warning));
+            out.extend([Step::Write(text), Step::CloseStdin]);
         }
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,4 +1,4 @@
-//! How a turn of Claude is launched.
+//! How Claude is started.
 
 use std::ffi::OsString;
 
@@ -6,13 +6,10 @@ use rejoin_core::Permissions;
 
 use super::driver::{ClaudeDriver, Run};
 use super::limit::Limit;
-use super::prompt;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Refusal, Request, checks};
+use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
 const NAME: &str = "claude";
-/// Plain text on its input is refused beyond this.
-const LONGEST_PLAIN_PROMPT: usize = 10_000_000;
 /// All that exists for Claude at the level `read`; the last one only if somebody can answer.
 const READING_TOOLS: &str = "Read,Glob,Grep";
 const ASKING_TOOL: &str = "AskUserQuestion";
@@ -22,14 +19,13 @@ const NO_HOOKS: &str = r#"--settings={"disableAllHooks":true}"#;
 const HARMLESS_TOOLS: &[&str] =
     &["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "StructuredOutput", ASKING_TOOL];
 
-pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
+pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
-    let composed = request.composed;
-    checks::prompt(composed.prompt())?;
-    check_extra_args(request.extra_args, request.permissions)?;
+    let composed = request.turn.composed;
+    check_extra_args(request.extra_args, request.turn.permissions)?;
 
     let chat = capabilities.has("--input-format");
-    let asks = chat && request.can_ask;
+    let asks = chat && request.turn.can_ask;
     // The user's arguments come first: what follows wins, and a flag of theirs that lacks its value
     // swallows --verbose, without which Claude refuses to run.
     let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();
@@ -54,7 +50,7 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         }
         args.push("--no-session-persistence".into());
     }
-    if let Some(model) = request.model {
+    if let Some(model) = request.turn.model {
         args.push(format!("--model={}", checks::model(model)?).into());
     }
     for (flag, text) in
@@ -67,34 +63,17 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
             args.push(format!("{flag}={}", checks::instructions(text)?).into());
         }
     }
-    let limit = permissions(request.permissions, capabilities, asks, &mut args)?;
+    let limit = permissions(request.turn.permissions, capabilities, asks, &mut args)?;
     if asks {
         args.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
     }
 
-    let mut warnings = Vec::new();
-    let prompt = if chat {
-        prompt::message(composed.prompt(), request.attachments)
-    } else {
-        if !request.attachments.is_empty() {
-            return Err(missing("--input-format", "takes no attachments"));
-        }
-        let plain = prompt::plain(composed.prompt());
-        if plain.len() > LONGEST_PLAIN_PROMPT {
-            let text = "the prompt is longer than 10 MB, which this claude does not read; shorten it or update claude";
-            return Err(Refusal::Unsupported(text.into()));
-        }
-        if plain != composed.prompt() {
-            warnings.push(
-                "this claude has no --input-format: an invisible character was put before each / and @ that it would have acted on"
-                    .to_owned(),
-            );
-        }
-        plain.into_owned().into_bytes()
-    };
-    let run = Run { prompt, chat, resumed: composed.session().is_some(), stores: !request.ephemeral, limit };
-    let driver = Box::new(ClaudeDriver::new(run, request.ids));
-    Ok(Launch { warnings, ..Launch::new(args, driver) })
+    if !chat && !request.turn.attachments.is_empty() {
+        return Err(missing("--input-format", "takes no attachments"));
+    }
+    let run = Run { chat, resumed: composed.session().is_some(), stores: !request.ephemeral, limit };
+    let driver = Box::new(ClaudeDriver::new(run, request.turn.ids.clone()));
+    Ok(Process::new(args, driver))
 }
 
 /// The arguments of a level, and what Claude must show at its start.

@@ -17,7 +17,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request, help, jsonc,
+    Capabilities, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    help, jsonc,
 };
 
 /// Claude Code.
@@ -128,8 +129,8 @@ impl Definition for Claude {
         soon.map(hazard).into_iter().collect()
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::driver::json_line;
-use crate::{Attached, Media};
+use crate::{Attached, Media, Refusal};
 
 /// Stands before a `/` or `@` where blocks cannot be sent: no space to Claude, nothing to the eye.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
@@ -37,7 +37,7 @@ fn block(attached: &Attached) -> Value {
 }
 
 /// The prompt for plain text input: as it is, unless something in it would act.
-pub(super) fn plain(prompt: &str) -> Cow<'_, str> {
+fn plain(prompt: &str) -> Cow<'_, str> {
     let triggers = triggers(prompt);
     if triggers.is_empty() {
         return Cow::Borrowed(prompt);
@@ -77,6 +77,22 @@ fn triggers(prompt: &str) -> Vec<usize> {
         before.is_none_or(|c| !c.is_alphanumeric()) && after.is_some_and(|c| !c.is_whitespace())
     });
     command.into_iter().chain(files).collect()
+}
+
+/// Plain text on its input is refused beyond this.
+const LONGEST_PLAIN_PROMPT: usize = 10_000_000;
+
+/// The prompt for a Claude that reads plain text alone, and what to tell the user about it.
+pub(super) fn alone(prompt: &str) -> Result<(Vec<u8>, Option<&'static str>), Refusal> {
+    let plain = plain(prompt);
+    if plain.len() > LONGEST_PLAIN_PROMPT {
+        let text =
+            "the prompt is longer than 10 MB, which this claude does not read; shorten it or update claude";
+        return Err(Refusal::Unsupported(text.into()));
+    }
+    let warning = "this claude has no --input-format: an invisible character was put before each / and @ that it would have acted on";
+    let changed = (plain != prompt).then_some(warning);
+    Ok((plain.into_owned().into_bytes(), changed))
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ const ASK: &str = "AskUserQuestion";
 const NOBODY: &str =
     "Nobody is there to answer. Go on without it if you can; else stop and say what you need.";
 const REFUSED: &str = "The user does not allow this.";
+/// The options of a question for leave.
+const ALLOW: &str = "allow";
+const DENY: &str = "deny";
 
 /// What was asked and not yet answered.
 #[derive(Default)]
@@ -23,9 +26,9 @@ pub(super) struct Questions {
 }
 
 struct Open {
-    /// Claude's id of the request, and ours of the question: a request may hold several.
+    /// Claude's id of the request, and the question that is open: a request may hold several.
     request: String,
-    question: String,
+    question: Question,
     input: Value,
     /// If the tool that asks is asking: the question's text as Claude wants it back, what is still
     /// to be put, and the answers so far.
@@ -52,7 +55,7 @@ impl Questions {
         };
         self.open.push(Open {
             request: id.to_owned(),
-            question: question.id.clone(),
+            question: question.clone(),
             input: request.input,
             asked,
             left,
@@ -64,27 +67,33 @@ impl Questions {
     /// Claude no longer wants to know.
     pub(super) fn withdraw(&mut self, request: &str, out: &mut Vec<Step>) {
         for open in self.open.extract_if(.., |open| open.request == request) {
-            out.push(Step::Emit(Event::QuestionWithdrawn { question: open.question }));
+            out.push(Step::Emit(Event::QuestionWithdrawn { question: open.question.id }));
         }
     }
 
     /// An answer, if the question is still open.
     pub(super) fn answer(&mut self, question: &str, answer: Answer, out: &mut Vec<Step>) {
-        let Some(at) = self.open.iter().position(|open| open.question == question) else {
+        let Some(at) = self.open.iter().position(|open| open.question.id == question) else {
             return;
         };
         let mut open = self.open.swap_remove(at);
         let reply = match (answer, open.asked.take()) {
             (Answer::Declined, _) => json!({ "behavior": "deny", "message": NOBODY }),
-            (Answer::Text(text), None) => match text.trim().to_ascii_lowercase().as_str() {
-                "allow" | "yes" | "y" => json!({ "behavior": "allow", "updatedInput": open.input }),
-                "deny" | "no" | "n" | "" => json!({ "behavior": "deny", "message": REFUSED }),
-                _ => json!({ "behavior": "deny", "message": text }),
-            },
-            (Answer::Text(text), Some(asked)) => {
-                open.answers.insert(asked, Value::String(text));
+            // Leave is given by the one option that gives it, and by no words.
+            (Answer::Chosen(ids), None) if ids == [ALLOW] => {
+                json!({ "behavior": "allow", "updatedInput": open.input })
+            }
+            (Answer::Chosen(_), None) => json!({ "behavior": "deny", "message": REFUSED }),
+            (Answer::Text(text), None) => {
+                let text = if text.trim().is_empty() { REFUSED.to_owned() } else { text };
+                json!({ "behavior": "deny", "message": text })
+            }
+            (answer, Some(asked)) => {
+                // Claude wants the labels; several are put together as its own window does.
+                let words = answer.words(&open.question).unwrap_or_default();
+                open.answers.insert(asked, Value::String(words));
                 if let Some((next, asked)) = open.left.pop_front() {
-                    open.question.clone_from(&next.id);
+                    open.question = next.clone();
                     open.asked = Some(asked);
                     self.open.push(open);
                     out.push(Step::Emit(Event::Question(next)));
@@ -115,8 +124,8 @@ fn leave(id: &str, call: Option<&str>, tool: &str, input: &Value) -> Question {
         id: id.to_owned(),
         text: format!("Claude wants to use {tool}: {}", gist(input)),
         choices: vec![
-            choice("allow", "this once", ChoiceKind::AllowOnce),
-            choice("deny", "Claude goes on without it", ChoiceKind::RejectOnce),
+            choice(ALLOW, "this once", ChoiceKind::AllowOnce),
+            choice(DENY, "Claude goes on without it", ChoiceKind::RejectOnce),
         ],
         tool: Some(tool.to_owned()),
         call: call.map(str::to_owned),

@@ -10,7 +10,10 @@ use super::wire::{Item, Wire};
 use crate::driver::{ended_saying, read_line};
 use crate::session_id::is_lower_case_uuid;
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step};
+use crate::{Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks};
+
+/// Beyond this Codex names a session, refuses the prompt, and cannot resume that session.
+const LONGEST_PROMPT: usize = 1 << 20;
 
 /// How far the turn has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +25,6 @@ enum Phase {
 }
 
 pub(super) struct CodexDriver {
-    prompt: Vec<u8>,
     resumed: bool,
     stores: bool,
     total_before: Usage,
@@ -48,9 +50,8 @@ struct Current {
 }
 
 impl CodexDriver {
-    pub(super) fn new(prompt: &str, resumed: bool, stores: bool, total_before: Usage, ids: IdSource) -> Self {
+    pub(super) fn new(resumed: bool, stores: bool, total_before: Usage, ids: IdSource) -> Self {
         Self {
-            prompt: prompt.as_bytes().to_vec(),
             resumed,
             stores,
             total_before,
@@ -286,9 +287,18 @@ impl CodexDriver {
 }
 
 impl Driver for CodexDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.prompt)));
-        out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        let prompt = turn.composed.prompt();
+        checks::prompt(prompt)?;
+        let length = prompt.chars().count();
+        if length > LONGEST_PROMPT {
+            return Err(Refusal::Unsupported(format!(
+                "the prompt is {length} characters long and codex reads at most {LONGEST_PROMPT}: put the long part into \
+                 a file and name it"
+            )));
+        }
+        out.extend([Step::Write(prompt.into()), Step::CloseStdin]);
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,4 +1,4 @@
-//! How a turn of Codex is launched.
+//! How Codex is started.
 
 use std::ffi::OsString;
 
@@ -7,26 +7,15 @@ use rejoin_core::Permissions;
 use super::driver::CodexDriver;
 use super::trust;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Refusal, Request, checks};
+use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
 const NAME: &str = "codex";
-/// Beyond this Codex names a session, refuses the prompt, and cannot resume that session.
-const LONGEST_PROMPT: usize = 1 << 20;
 
-pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
-    let prompt = request.composed.prompt();
-    checks::prompt(prompt)?;
-    let length = prompt.chars().count();
-    if length > LONGEST_PROMPT {
-        return Err(Refusal::Unsupported(format!(
-            "the prompt is {length} characters long and codex reads at most {LONGEST_PROMPT}: put the long part into \
-             a file and name it"
-        )));
-    }
+pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     if request.system_prompt.or(request.append_system_prompt).is_some() {
         return Err(Refusal::Unsupported("codex takes no instructions by argument".into()));
     }
-    let session = request.composed.session();
+    let session = request.turn.composed.session();
     if session.is_some() && !request.capabilities.resume {
         return Err(Refusal::Unsupported("this codex has no `exec resume`; update codex".into()));
     }
@@ -40,13 +29,13 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
         // Codex accepts the flag, and stores the turn all the same.
         return Err(Refusal::Unsupported("codex cannot resume a session without adding to it".into()));
     }
-    check_extra_args(request.extra_args, request.permissions)?;
+    check_extra_args(request.extra_args, request.turn.permissions)?;
     let (before, after) = placed(request.extra_args, session.is_some(), request.capabilities);
 
     let mut warnings = Vec::new();
     let mut args: Vec<OsString> = vec!["exec".into()];
     args.extend(before);
-    for setting in settings(&request, &mut warnings) {
+    for setting in settings(request, &mut warnings) {
         args.extend(["-c".into(), setting.into()]);
     }
     if session.is_some() {
@@ -54,28 +43,32 @@ pub(super) fn launch(request: Request<'_>) -> Result<Launch, Refusal> {
     }
     args.extend(after);
     args.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
-    if let Some(model) = request.model {
+    if let Some(model) = request.turn.model {
         args.push(format!("--model={}", checks::model(model)?).into());
     }
     if request.ephemeral {
         // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early.
         args.extend(["--ephemeral", "-c", "features.shell_snapshot=false"].map(OsString::from));
     }
-    if !request.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {
+    if !request.turn.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {
         return Err(Refusal::Unsupported(
             "this codex takes no attachments here (its help has no --image); update codex".into(),
         ));
     }
-    for copy in request.copies(NAME)? {
+    for copy in request.turn.copies(NAME)? {
         args.push(format!("--image={copy}").into());
     }
     args.extend(session.map(|session| OsString::from(session.as_str())));
     args.push("-".into());
 
-    let copies = !request.attachments.is_empty();
-    let driver =
-        CodexDriver::new(prompt, session.is_some(), !request.ephemeral, request.total_before, request.ids);
-    Ok(Launch { warnings, copies, ..Launch::new(args, Box::new(driver)) })
+    let copies = !request.turn.attachments.is_empty();
+    let driver = CodexDriver::new(
+        session.is_some(),
+        !request.ephemeral,
+        request.turn.total_before,
+        request.turn.ids.clone(),
+    );
+    Ok(Process { warnings, copies, ..Process::new(args, Box::new(driver)) })
 }
 
 /// Whether a file can go along: `exec` and `exec resume` each have a flag of their own.
@@ -84,8 +77,8 @@ fn takes_images(capabilities: &Capabilities, resumes: bool) -> bool {
 }
 
 /// What is set for this run only.
-fn settings(request: &Request<'_>, warnings: &mut Vec<String>) -> Vec<String> {
-    let sandbox = match request.permissions {
+fn settings(request: &ProcessRequest<'_>, warnings: &mut Vec<String>) -> Vec<String> {
+    let sandbox = match request.turn.permissions {
         Permissions::Agent => return Vec::new(),
         Permissions::Read => "read-only",
         Permissions::Edit => "workspace-write",
@@ -93,12 +86,12 @@ fn settings(request: &Request<'_>, warnings: &mut Vec<String>) -> Vec<String> {
     };
     let mut settings = vec![format!("sandbox_mode=\"{sandbox}\"")];
     let config = trust::configuration(request.store);
-    if request.permissions != Permissions::Full && trust::has_servers(&config) {
+    if request.turn.permissions != Permissions::Full && trust::has_servers(&config) {
         warnings.push("the MCP servers in your Codex configuration run outside of its sandbox".to_owned());
     }
     // Only a new session that may write touches the user's configuration.
-    let writes = request.permissions != Permissions::Read;
-    if writes && request.composed.session().is_none() {
+    let writes = request.turn.permissions != Permissions::Read;
+    if writes && request.turn.composed.session().is_none() {
         if request.dir.to_str().is_none() {
             warnings.push("Codex will note this directory as trusted in its configuration".to_owned());
         }

@@ -14,7 +14,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
+    Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    help,
 };
 
 /// Codex CLI.
@@ -102,8 +103,8 @@ impl Definition for Codex {
         ))
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {

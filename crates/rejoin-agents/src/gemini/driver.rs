@@ -1,13 +1,22 @@
 //! What Gemini's lines mean.
 
+use std::path::PathBuf;
+
 use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome};
 
 use super::limits::Limit;
+use super::mentions::Known;
 use super::wire::Wire;
-use super::{NAME, failure};
+use super::{NAME, failure, prompt};
+use crate::attached::Reads;
 use crate::driver::{ended_saying, read_line};
 use crate::session_id::is_lower_case_uuid;
-use crate::{Driver, Exit, IdSource, Line, Step};
+use crate::{Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks, turn};
+
+/// Gemini cuts off what goes beyond.
+const LONGEST_PROMPT: usize = 8 << 20;
+/// What it puts of a file into a prompt.
+const READS: Reads = Reads { bytes: 8 << 20, lines: 1999, width: 2000 };
 
 /// A prompt that does not fit is not sent, and Gemini calls that a success.
 const NOT_ASKED: &str = "Gemini ended the turn without asking its model: the prompt and what was said before are too \
@@ -20,8 +29,9 @@ const LONG: u64 = 1 << 20;
 
 /// How the run was launched.
 pub(super) struct Run {
-    /// What goes to its input.
-    pub(super) prompt: Vec<u8>,
+    /// Where it works, and where it keeps its things: a name in a prompt may mean something there.
+    pub(super) dir: PathBuf,
+    pub(super) store: Option<PathBuf>,
     /// It was asked to resume a session.
     pub(super) resumed: bool,
     /// What goes along with the prompt, and what its session holds already, in bytes.
@@ -68,7 +78,7 @@ struct Current {
 impl GeminiDriver {
     pub(super) fn new(run: Run, ids: IdSource) -> Self {
         Self {
-            bytes: run.prompt.len() as u64,
+            bytes: 0,
             run,
             ids,
             phase: Phase::Silent,
@@ -249,9 +259,32 @@ impl GeminiDriver {
 }
 
 impl Driver for GeminiDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.run.prompt)));
-        out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        let text = turn.composed.prompt();
+        checks::prompt(text)?;
+        READS.check(NAME, turn.attachments)?;
+        let attached = turn.mentions(NAME)?;
+        // With a directory more to look in, any name may act.
+        let sure = attached.is_empty() && !prompt::mentions(text).is_empty();
+        let known = sure.then(|| Known::around(&self.run.dir, self.run.store.as_deref()));
+        let mut guarded = prompt::guarded(text, |name| known.as_ref().is_none_or(|known| known.acts(name)));
+        if guarded.len() > LONGEST_PROMPT {
+            let text = "the prompt is longer than 8 MiB, and gemini cuts off the rest; put the long part into a file of \
+                        the project and name it";
+            return Err(Refusal::Unsupported(text.into()));
+        }
+        if guarded != text {
+            out.push(turn::warning(
+                "Gemini would act on a sign in the prompt, so it was marked as text: a leading / or ? by an invisible \
+                 character, an @ before a name by a backslash",
+            ));
+        }
+        if !attached.is_empty() {
+            guarded.to_mut().push_str(&attached);
+        }
+        self.bytes = guarded.len() as u64;
+        out.extend([Step::Write(guarded.into_owned().into()), Step::CloseStdin]);
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,27 +1,19 @@
-//! How a turn of Gemini is launched.
+//! How Gemini is started.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use rejoin_core::Permissions;
 
 use super::driver::{GeminiDriver, Run};
-use super::mentions::Known;
-use super::{NAME, STREAM_JSON, ephemeral, limits, prompt, settings, trust};
-use crate::attached::Reads;
+use super::{NAME, STREAM_JSON, ephemeral, limits, settings, trust};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Refusal, Request, checks};
+use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
-/// Gemini cuts off what goes beyond.
-const LONGEST_PROMPT: usize = 8 << 20;
-
-/// What it puts of a file into a prompt.
-const READS: Reads = Reads { bytes: 8 << 20, lines: 1999, width: 2000 };
-
-pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
+pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
     let (dir, store, env) = (request.dir, request.store, request.env);
-    checks::prompt(request.composed.prompt())?;
-    check_extra_args(request.extra_args, request.permissions)?;
+    check_extra_args(request.extra_args, request.turn.permissions)?;
     if request.system_prompt.or(request.append_system_prompt).is_some() {
         return Err(Refusal::Unsupported("gemini takes no instructions by argument".into()));
     }
@@ -29,88 +21,71 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         return Err(missing(capabilities, "--output-format stream-json", "does not print what it does"));
     }
 
-    let mut launch_files = Vec::new();
+    let mut files = Vec::new();
     let mut warnings = Vec::new();
     let mut additions = vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "1".to_owned())];
     let mut scratch = None;
     let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();
     args.push("--output-format=stream-json".into());
-    args.extend(session(&request)?);
-    if let Some(model) = request.model {
+    args.extend(session(request)?);
+    if let Some(model) = request.turn.model {
         args.push(format!("--model={}", checks::model(model)?).into());
     }
-    let level = limits::level(request.permissions, capabilities, request.own_dir, settings::system_dir())?;
+    let level =
+        limits::level(request.turn.permissions, capabilities, request.own_dir, settings::system_dir())?;
     let limit = level.limit();
     args.extend(level.args);
-    launch_files.extend(level.file);
+    files.extend(level.file);
     let told = request.extra_args.iter().any(|arg| is_about_trust(arg));
     if !told && capabilities.has("--skip-trust") && trust::is_harmless(dir, store, env) {
         args.push("--skip-trust".into());
     }
     if request.ephemeral {
-        if request.composed.session().is_some() {
+        if request.turn.composed.session().is_some() {
             return Err(Refusal::Unsupported("gemini cannot resume a session without adding to it".into()));
         }
-        let place = request.own_dir.join(format!("ephemeral-{}", (request.ids)()));
+        let place = request.own_dir.join(format!("ephemeral-{}", (request.turn.ids)()));
         let home = ephemeral::home(place, store, capabilities, env)?;
         args.extend(home.args);
         additions.extend(home.env);
-        launch_files.extend(home.files);
+        files.extend(home.files);
         warnings.extend(home.warning);
         scratch = Some(home.dir);
     } else {
         let retention = settings::keep_sessions(request.own_dir, store, settings::system_dir(), env);
         additions.extend(retention.env);
-        launch_files.extend(retention.file);
+        files.extend(retention.file);
         // Once for each session; `doctor` tells it at any time.
-        warnings.extend(retention.warning.filter(|_| request.composed.session().is_none()));
+        warnings.extend(retention.warning.filter(|_| request.turn.composed.session().is_none()));
     }
 
-    let text = request.composed.prompt();
-    READS.check(NAME, request.attachments)?;
-    let attached = request.mentions(NAME)?;
-    // With a directory more to look in, any name may act.
-    let sure = attached.is_none() && !prompt::mentions(text).is_empty();
-    let known = sure.then(|| Known::around(dir, store));
-    let mut guarded = prompt::guarded(text, |name| known.as_ref().is_none_or(|known| known.acts(name)));
-    if guarded.len() > LONGEST_PROMPT {
-        let text = "the prompt is longer than 8 MiB, and gemini cuts off the rest; put the long part into a file of the \
-                    project and name it";
-        return Err(Refusal::Unsupported(text.into()));
-    }
-    if guarded != text {
-        let text = "Gemini would act on a sign in the prompt, so it was marked as text: a leading / or ? by an invisible \
-                    character, an @ before a name by a backslash";
-        warnings.push(text.to_owned());
-    }
+    let attached = request.turn.copies_flag(NAME, capabilities)?;
     let copies = attached.is_some();
-    if let Some((mentions, flag)) = attached {
-        guarded.to_mut().push_str(&mentions);
-        args.push(flag.into());
-    }
+    args.extend(attached.map(OsString::from));
     let run = Run {
-        prompt: guarded.into_owned().into_bytes(),
-        resumed: request.composed.session().is_some(),
-        along: along(&request),
+        dir: dir.to_owned(),
+        store: store.map(Path::to_owned),
+        resumed: request.turn.composed.session().is_some(),
+        along: along(request),
         stores: !request.ephemeral,
         limit,
     };
-    let driver = Box::new(GeminiDriver::new(run, request.ids));
-    Ok(Launch { env: additions, warnings, files: launch_files, copies, scratch, ..Launch::new(args, driver) })
+    let driver = Box::new(GeminiDriver::new(run, request.turn.ids.clone()));
+    Ok(Process { env: additions, warnings, files, copies, scratch, ..Process::new(args, driver) })
 }
 
 /// How many bytes the model would be asked with besides the prompt; very many if that is not known.
-fn along(request: &Request<'_>) -> u64 {
-    let held = request.composed.pin().map_or(0, |pin| {
+fn along(request: &ProcessRequest<'_>) -> u64 {
+    let held = request.turn.composed.pin().map_or(0, |pin| {
         pin.witness.as_ref().or(pin.at_least.as_ref()).map_or(u64::MAX, |witness| witness.size)
     });
-    request.attachments.iter().fold(held, |sum, attached| sum.saturating_add(attached.about.size))
+    request.turn.attachments.iter().fold(held, |sum, attached| sum.saturating_add(attached.about.size))
 }
 
 /// Which session.
-fn session(request: &Request<'_>) -> Result<Option<OsString>, Refusal> {
+fn session(request: &ProcessRequest<'_>) -> Result<Option<OsString>, Refusal> {
     let Capabilities { resume, choose_id, .. } = request.capabilities;
-    Ok(match (request.composed.session(), request.new_session) {
+    Ok(match (request.turn.composed.session(), request.new_session) {
         (Some(_), _) if !resume => {
             return Err(missing(request.capabilities, "--resume", "cannot resume a session"));
         }

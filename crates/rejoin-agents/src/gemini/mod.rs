@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    damage, help,
+    Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
+    ProcessRequest, Refusal, Wanted, damage, help,
 };
 
 /// The agent's name.
@@ -119,12 +119,19 @@ impl Definition for Gemini {
         settings::hazard(store, system, env).into_iter().chain(settings::gateway(store, env)).collect()
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
+    }
+
+    fn look(&self, store: &Path, dir: &Path, session: &SessionId, wanted: Wanted) -> Look {
+        let (found, witness) = store::find(store, dir, session);
+        let Found::At(path) = &found else { return Look::at_nothing(found) };
+        let damage = wanted.damage.then(|| self.damage(path, session)).flatten();
+        Look { witness, damage, ..Look::at_nothing(found) }
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {
-        store::find(store, dir, session)
+        store::find(store, dir, session).0
     }
 
     fn witness(&self, found: &Path, session: &SessionId) -> Option<Witness> {

@@ -21,24 +21,25 @@ const FARTHEST: u64 = 512 << 20;
 /// Gemini has a directory here for each project.
 const MOST_PROJECTS: usize = 10_000;
 
-/// Looks for the file of a session that was run in `dir`.
-pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
+/// Looks for the file of a session that was run in `dir`, and says how far the conversation in it goes.
+pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> (Found, Option<Witness>) {
     let found = projects(store, dir).and_then(|projects| {
         for project in projects {
-            if let Some(file) = in_project(&project.join("chats"), session)? {
-                return Ok(Found::At(file));
+            if let Some((file, log)) = in_project(&project.join("chats"), session)? {
+                let witness = log.witness(&file);
+                return Ok((Found::At(file), Some(witness)));
             }
         }
-        Ok(Found::Nowhere)
+        Ok((Found::Nowhere, None))
     });
-    found.unwrap_or(Found::CannotTell)
+    found.unwrap_or((Found::CannotTell, None))
 }
 
 /// How far the conversation in a file goes. The size and time of the file are no sign of use:
 /// Gemini also notes titles and times there.
 pub(super) fn witness(file: &Path, session: &SessionId) -> Option<Witness> {
     let log = Log::read(file).ok().filter(|log| log.is_of(session))?;
-    Some(Witness { path: file.to_string_lossy().into_owned(), size: log.end, mtime: 0 })
+    Some(log.witness(file))
 }
 
 /// Removes the files without a word that resuming a session leaves next to the real one.
@@ -48,7 +49,7 @@ pub(super) fn witness(file: &Path, session: &SessionId) -> Option<Witness> {
 /// Nothing is lost with them, and Gemini itself would have deleted them.
 pub(super) fn tidy(store: &Path, dir: &Path, session: &SessionId) {
     const LARGEST: u64 = 1 << 20;
-    let Found::At(real) = find(store, dir, session) else {
+    let (Found::At(real), _) = find(store, dir, session) else {
         return;
     };
     let others = real.parent().and_then(|chats| files_of(chats, session).ok()).unwrap_or_default();
@@ -90,12 +91,13 @@ fn noted(store: &Path, dir: &Path) -> Option<String> {
 }
 
 /// A session may have several files, of which all but one hold no word of it.
-fn in_project(chats: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
+fn in_project(chats: &Path, session: &SessionId) -> io::Result<Option<(PathBuf, Log)>> {
     let mut files = files_of(chats, session)?;
     files.sort_by_cached_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok());
     for file in files.into_iter().rev() {
-        if Log::read(&file)?.is_of(session) {
-            return Ok(Some(file));
+        let log = Log::read(&file)?;
+        if log.is_of(session) {
+            return Ok(Some((file, log)));
         }
     }
     Ok(None)
@@ -224,6 +226,10 @@ impl Log {
                 log.end = at;
             }
         }
+    }
+
+    fn witness(&self, file: &Path) -> Witness {
+        Witness { path: file.to_string_lossy().into_owned(), size: self.end, mtime: 0 }
     }
 
     /// It holds something of that session.

@@ -9,9 +9,13 @@ use rejoin_core::{Event, FailureClass, MessageId, Outcome, Usage};
 use super::failure::{self, Failure};
 use super::id::is_session;
 use super::wire::{Part, Wire};
+use crate::attached::Reads;
 use crate::driver::{ended_saying, read_line};
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step};
+use crate::{Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks};
+
+/// What its reading tool shows of a file, which is how it reads attached ones.
+const READS: Reads = Reads { bytes: 48_000, lines: 2000, width: 2000 };
 
 pub(super) struct OpenCodeDriver {
     run: Run,
@@ -33,7 +37,6 @@ pub(super) struct OpenCodeDriver {
 
 /// What is known of a run beforehand.
 pub(super) struct Run {
-    pub(super) prompt: Vec<u8>,
     pub(super) resumed: bool,
     pub(super) stores: bool,
     /// A model was named.
@@ -226,9 +229,11 @@ impl OpenCodeDriver {
 }
 
 impl Driver for OpenCodeDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.run.prompt)));
-        out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        checks::prompt(turn.composed.prompt())?;
+        READS.check(super::launch::NAME, turn.attachments)?;
+        out.extend([Step::Write(turn.composed.prompt().into()), Step::CloseStdin]);
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,4 +1,4 @@
-//! How a turn of OpenCode is launched.
+//! How OpenCode is started.
 
 use std::ffi::OsString;
 
@@ -9,35 +9,29 @@ use serde_json::json;
 use super::config::{self, Config};
 use super::driver::{OpenCodeDriver, Run};
 use super::{files, id, permissions};
-use crate::attached::Reads;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Launch, Lookup, Refusal, Request, checks, loose};
+use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, loose};
 
-const NAME: &str = "opencode";
+pub(super) const NAME: &str = "opencode";
 /// Since then one set of rules governs all tools.
 const RULES_SINCE: [u64; 3] = [1, 1, 1];
 /// What answers every question with yes, in newer and in older versions.
 const ALLOWING: &[&str] = &["--auto", "--dangerously-skip-permissions"];
 
-/// What its reading tool shows of a file, which is how it reads attached ones.
-const READS: Reads = Reads { bytes: 48_000, lines: 2000, width: 2000 };
-
-pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
-    check_abilities(&request)?;
-    let prompt = request.composed.prompt();
-    checks::prompt(prompt)?;
+pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+    check_abilities(request)?;
     let capabilities = request.capabilities;
-    let session = request.composed.session();
+    let session = request.turn.composed.session();
     let Some(dir) = request.dir.to_str() else {
         return Err(Refusal::Unsupported(format!(
             "opencode cannot work in {}: the name of the directory is no UTF-8",
             request.dir.display()
         )));
     };
-    let model = request.model.map(named_model).transpose()?;
-    check_extra_args(request.extra_args, request.permissions)?;
+    let model = request.turn.model.map(named_model).transpose()?;
+    check_extra_args(request.extra_args, request.turn.permissions)?;
 
-    let limited = matches!(request.permissions, Permissions::Read | Permissions::Edit);
+    let limited = matches!(request.turn.permissions, Permissions::Read | Permissions::Edit);
     let config = Config::read(request.env, request.dir);
     if model.is_none() && session.is_none() && !config.chooses_a_model(!limited) {
         return Err(Refusal::Unsupported(
@@ -47,7 +41,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         ));
     }
 
-    let mark = (request.ids)().short();
+    let mark = (request.turn.ids)().short();
     let title = format!("rejoin {mark}");
     let mut args: Vec<OsString> = vec!["run".into(), "--format=json".into()];
     args.extend(request.extra_args.iter().map(OsString::from));
@@ -68,11 +62,10 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         push(format!("--title={title}"));
     }
 
-    if !request.attachments.is_empty() && !capabilities.has("--file") {
+    if !request.turn.attachments.is_empty() && !capabilities.has("--file") {
         return Err(missing("takes no attachments", "--file"));
     }
-    READS.check(NAME, request.attachments)?;
-    for copy in request.copies(NAME)? {
+    for copy in request.turn.copies(NAME)? {
         push(format!("--file={copy}"));
     }
 
@@ -85,8 +78,8 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     }
     let (mut profile, mut warnings) = (None, Vec::new());
     if limited {
-        keeps_rules(capabilities, request.permissions)?;
-        let limits = permissions::limits(request.permissions == Permissions::Edit, &mark, &config);
+        keeps_rules(capabilities, request.turn.permissions)?;
+        let limits = permissions::limits(request.turn.permissions == Permissions::Edit, &mark, &config);
         push(format!("--agent={}", limits.profile));
         env.push(limits.env);
         config::merge(&mut over, limits.config);
@@ -96,11 +89,11 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
                 "the plugins and tools in OpenCode's configuration are code that no level limits".to_owned(),
             );
         }
-    } else if request.permissions == Permissions::Full {
+    } else if request.turn.permissions == Permissions::Full {
         if let Some(flag) = ALLOWING.iter().find(|flag| capabilities.has(flag)) {
             push((*flag).to_owned());
         } else {
-            keeps_rules(capabilities, request.permissions)?;
+            keeps_rules(capabilities, request.turn.permissions)?;
             env.push(permissions::everything());
         }
     }
@@ -109,22 +102,21 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
     }
 
     let run = Run {
-        prompt: prompt.as_bytes().to_vec(),
         resumed: session.is_some(),
         stores: !request.ephemeral,
         model: model.map(str::to_owned),
         profile,
     };
-    let copies = !request.attachments.is_empty();
-    let lookup = if request.ephemeral { None } else { lookup(&request, titled.then_some(title), dir) };
-    let driver = OpenCodeDriver::new(run, request.ids);
-    Ok(Launch { env, warnings, copies, lookup, ..Launch::new(args, Box::new(driver)) })
+    let copies = !request.turn.attachments.is_empty();
+    let lookup = if request.ephemeral { None } else { lookup(request, titled.then_some(title), dir) };
+    let driver = OpenCodeDriver::new(run, request.turn.ids.clone());
+    Ok(Process { env, warnings, copies, lookup, ..Process::new(args, Box::new(driver)) })
 }
 
 /// What this installation cannot do, or OpenCode at all.
-fn check_abilities(request: &Request<'_>) -> Result<(), Refusal> {
+fn check_abilities(request: &ProcessRequest<'_>) -> Result<(), Refusal> {
     let capabilities = request.capabilities;
-    let resumes = request.composed.session().is_some();
+    let resumes = request.turn.composed.session().is_some();
     if request.system_prompt.or(request.append_system_prompt).is_some() {
         return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
     }
@@ -174,11 +166,11 @@ fn keeps_rules(capabilities: &Capabilities, level: Permissions) -> Result<(), Re
 
 /// Should it not name its session: the one that has our title and our directory. Versions that
 /// cannot list their sessions keep them in plain files, where the prompt must be, too.
-fn lookup(request: &Request<'_>, title: Option<String>, dir: &str) -> Option<Lookup> {
+fn lookup(request: &ProcessRequest<'_>, title: Option<String>, dir: &str) -> Option<Lookup> {
     let (capabilities, dir) = (request.capabilities, dir.to_owned());
     if !capabilities.has("list --format") {
-        let (store, prompt) = (request.store?.to_owned(), request.composed.prompt().to_owned());
-        let asked = request.composed.session().cloned();
+        let (store, prompt) = (request.store?.to_owned(), request.turn.composed.prompt().to_owned());
+        let asked = request.turn.composed.session().cloned();
         return Some(Lookup::Look(Box::new(move || {
             let session = asked.clone().or_else(|| files::titled(&store, title.as_deref()?, &dir))?;
             files::was_told(&store, &session, &prompt).then_some(session)

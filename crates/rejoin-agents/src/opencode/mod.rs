@@ -19,8 +19,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    help,
+    Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
+    ProcessRequest, Refusal, Wanted, help,
 };
 
 /// OpenCode.
@@ -132,8 +132,8 @@ impl Definition for OpenCode {
         all
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
@@ -144,8 +144,12 @@ impl Definition for OpenCode {
         Ok((store::DATABASE.to_owned(), format!("{dir}/opencode.db")))
     }
 
+    fn look(&self, store: &Path, _dir: &Path, session: &SessionId, wanted: Wanted) -> Look {
+        store::look(store, session, wanted)
+    }
+
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
-        store::find(store, session)
+        store::look(store, session, Wanted::default()).found
     }
 
     fn is_set_up(&self, store: &Path) -> Option<bool> {

@@ -10,7 +10,7 @@ use rejoin_core::{SessionId, Witness};
 
 use super::files;
 use super::sqlite::{self, Database, Entries};
-use crate::{Damage, Found};
+use crate::{Damage, Found, Look, Wanted};
 
 /// Names the database; logins and settings stay where they are.
 pub(super) const DATABASE: &str = "OPENCODE_DB";
@@ -37,27 +37,34 @@ pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     }
 }
 
-/// Looks for a session that holds a prompt.
-pub(super) fn find(store: &Path, session: &SessionId) -> Found {
-    look(store, session).unwrap_or(Found::CannotTell)
+/// Looks for a session that holds a prompt, and at it.
+pub(super) fn look(store: &Path, session: &SessionId, wanted: Wanted) -> Look {
+    at_it(store, session, wanted).unwrap_or_else(|_| Look::at_nothing(Found::CannotTell))
 }
 
-fn look(store: &Path, session: &SessionId) -> io::Result<Found> {
-    let databases = databases(store)?;
-    if databases.is_empty() {
+fn at_it(store: &Path, session: &SessionId, wanted: Wanted) -> io::Result<Look> {
+    let paths = databases(store)?;
+    if paths.is_empty() {
         let messages = files::messages(store, session.as_str());
         let any = fs::read_dir(&messages).is_ok_and(|mut entries| entries.next().is_some());
-        return Ok(if any { Found::At(messages) } else { Found::Nowhere });
+        let found = if any { Found::At(messages.clone()) } else { Found::Nowhere };
+        let damage = (any && wanted.damage).then(|| damage(&messages, session).ok().flatten()).flatten();
+        let witness = if any { witness(&messages, session) } else { None };
+        return Ok(Look { witness, damage, ..Look::at_nothing(found) });
     }
-    for database in databases {
-        match messages(&database, session) {
-            Ok(entries) if entries.count > 0 => return Ok(Found::At(database)),
+    for path in paths {
+        match messages(&path, session) {
+            Ok((Some(mut database), entries)) if entries.count > 0 => {
+                let damage = wanted.damage.then(|| lost(&mut database, entries).ok().flatten()).flatten();
+                let witness = Some(seen(&path, entries.count, entries.last));
+                return Ok(Look { witness, damage, ..Look::at_nothing(Found::At(path)) });
+            }
             // Whatever was in it is gone.
             Err(error) if !sqlite::is_zeroed(&error) => return Err(error),
             Ok(_) | Err(_) => {}
         }
     }
-    Ok(Found::Nowhere)
+    Ok(Look::at_nothing(Found::Nowhere))
 }
 
 /// Each channel of releases has a database of its own.
@@ -79,28 +86,30 @@ fn databases(store: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn messages(database: &Path, session: &SessionId) -> io::Result<Entries> {
-    let Some(mut database) = Database::open(database)? else {
-        return Ok(Entries::default());
-    };
-    database.entries("message", "session_id", session.as_str())
+/// The messages of a session, and the database to look for more in; none if nothing is in it yet.
+fn messages(path: &Path, session: &SessionId) -> io::Result<(Option<Database>, Entries)> {
+    let Some(mut database) = Database::open(path)? else { return Ok((None, Entries::default())) };
+    let entries = database.entries("message", "session_id", session.as_str())?;
+    Ok((Some(database), entries))
 }
 
-/// What is wrong with a session: its last message is in the index and nowhere else, or a file of a
-/// message is none.
-pub(super) fn damage(found: &Path, session: &SessionId) -> io::Result<Option<Damage>> {
-    let whole = if found.is_dir() {
-        files::are_whole(found)?
-    } else {
-        let last = messages(found, session)?.last;
-        match Database::open(found)? {
-            Some(mut database) => database
-                .has_row("message", last)
-                .or_else(|error| if sqlite::is_zeroed(&error) { Ok(false) } else { Err(error) })?,
-            None => true,
-        }
-    };
+/// What is wrong with a session whose messages these are: the last one is in the index and nowhere else.
+fn lost(database: &mut Database, entries: Entries) -> io::Result<Option<Damage>> {
+    let whole = database
+        .has_row("message", entries.last)
+        .or_else(|error| if sqlite::is_zeroed(&error) { Ok(false) } else { Err(error) })?;
     Ok((!whole).then_some(Damage::Zeroed))
+}
+
+/// What is wrong with a session: its last message is lost, or a file of a message is none.
+pub(super) fn damage(found: &Path, session: &SessionId) -> io::Result<Option<Damage>> {
+    if found.is_dir() {
+        return Ok((!files::are_whole(found)?).then_some(Damage::Zeroed));
+    }
+    match messages(found, session)? {
+        (Some(mut database), entries) => lost(&mut database, entries),
+        (None, _) => Ok(None),
+    }
 }
 
 /// Whether a prompt was ever stored there: until then its tables may still be in the making. Two that
@@ -119,11 +128,13 @@ pub(super) fn is_set_up(store: &Path) -> bool {
 
 /// How many messages the session has, and which is the last: the file itself is everybody's.
 pub(super) fn witness(found: &Path, session: &SessionId) -> Option<Witness> {
-    let (size, mtime) = if found.is_dir() {
-        (fs::read_dir(found).ok()?.count() as u64, 0)
-    } else {
-        let entries = messages(found, session).ok()?;
-        (entries.count, entries.last)
-    };
-    Some(Witness { path: found.to_string_lossy().into_owned(), size, mtime })
+    if found.is_dir() {
+        return Some(seen(found, fs::read_dir(found).ok()?.count() as u64, 0));
+    }
+    let (_, entries) = messages(found, session).ok()?;
+    Some(seen(found, entries.count, entries.last))
+}
+
+fn seen(found: &Path, size: u64, mtime: i64) -> Witness {
+    Witness { path: found.to_string_lossy().into_owned(), size, mtime }
 }

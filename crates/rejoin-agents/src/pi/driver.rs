@@ -6,11 +6,12 @@ use rejoin_core::{Agent, Event, FailureClass, MessageId, Outcome, Usage};
 
 use super::failure::{self, Broken};
 use super::messages::{Call, Messages};
+use super::prompt::{self, Guard};
 use super::wire::{GROWING, Growing, Message, Update, Wire, text_of};
 use crate::driver::{diagnostic, ended_saying};
 use crate::session_id::is_lower_case_uuid;
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step, surrogates, truncated};
+use crate::{Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks, surrogates, truncated, turn};
 
 /// Lines that are known and say nothing new about the turn.
 const QUIET_LINES: &[&str] = &[
@@ -29,8 +30,8 @@ const QUIET_LINES: &[&str] = &[
 
 /// How the run was launched.
 pub(super) struct Run {
-    /// What goes to its input.
-    pub(super) prompt: Vec<u8>,
+    /// What keeps a prompt from acting.
+    pub(super) guard: Guard,
     /// It was asked to resume a session.
     pub(super) resumed: bool,
     /// It stores its session.
@@ -353,9 +354,17 @@ fn after_the_end(text: &str, out: &mut Vec<Step>) {
 }
 
 impl Driver for PiDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.run.prompt)));
-        out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        checks::prompt(turn.composed.prompt())?;
+        let written = prompt::written(turn.composed.prompt(), self.run.guard);
+        out.extend(written.warning.map(turn::warning));
+        let mut text = written.text;
+        if !turn.attachments.is_empty() {
+            // Pi puts texts right behind the prompt.
+            text.to_mut().push_str("\n\nAttached:");
+        }
+        out.extend([Step::Write(prompt::input(&text, self.run.resumed)), Step::CloseStdin]);
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,4 +1,4 @@
-//! How a turn of Pi is launched.
+//! How Pi is started.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,21 +6,20 @@ use std::path::Path;
 use rejoin_core::{Agent, Permissions};
 
 use super::driver::{PiDriver, Run};
-use super::prompt::{self, NO_TEMPLATES};
+use super::prompt::{self, Guard, NO_TEMPLATES};
 use super::store::project_settings;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Launch, Refusal, Request, checks, jsonc};
+use crate::{Process, ProcessRequest, Refusal, checks, jsonc};
 
 const NAME: &str = "pi";
 /// All that exists for Pi at the level `read`.
 const READING_TOOLS: &str = "read,grep,find,ls";
 
-pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refusal> {
+pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
-    let session = request.composed.session();
-    checks::prompt(request.composed.prompt())?;
+    let session = request.turn.composed.session();
     let extra_args = long_names(request.extra_args);
-    check_extra_args(&extra_args, request.permissions)?;
+    check_extra_args(&extra_args, request.turn.permissions)?;
 
     // Pi knows no --flag=value.
     let mut args: Vec<OsString> = ["--mode", "json"].map(OsString::from).to_vec();
@@ -40,7 +39,7 @@ pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refus
         }
         args.extend(["--session", session.as_str()].map(OsString::from));
     }
-    if let Some(model) = request.model {
+    if let Some(model) = request.turn.model {
         args.extend(["--model", checks::model(model)?].map(OsString::from));
     }
     for (flag, text) in
@@ -53,40 +52,27 @@ pub(super) fn launch(request: Request<'_>, agent: Agent) -> Result<Launch, Refus
             args.extend([flag.into(), no_path(checks::instructions(text)?)]);
         }
     }
-    permissions(&request, &mut args)?;
+    permissions(request, &mut args)?;
 
-    let written = prompt::written(request.composed.prompt(), &request);
-    if written.no_templates {
+    let guard = Guard::of(request);
+    if prompt::written(request.turn.composed.prompt(), guard).no_templates {
         args.push(NO_TEMPLATES.into());
     }
-    let mut text = written.text;
-    let copies = request.copies(NAME)?;
-    if !copies.is_empty() {
-        // Pi puts texts right behind the prompt.
-        text.to_mut().push_str("\n\nAttached:");
-    }
+    let copies = request.turn.copies(NAME)?;
     args.extend(copies.iter().map(|copy| format!("@{copy}").into()));
     // The user's arguments come last: a flag of theirs that lacks its value is refused by Pi, and
     // swallows none of ours.
     args.extend(extra_args.iter().map(OsString::from));
 
     let resumed = session.is_some();
-    let run = Run { prompt: input(&text, resumed), resumed, stores: !request.ephemeral };
-    let driver = Box::new(PiDriver::new(run, agent, request.ids));
-    Ok(Launch {
+    let run = Run { guard, resumed, stores: !request.ephemeral };
+    let driver = Box::new(PiDriver::new(run, agent, request.turn.ids.clone()));
+    Ok(Process {
         // Without it Pi installs missing packages when it starts, those a project names included.
         env: vec![("PI_OFFLINE".into(), "1".into())],
-        warnings: written.warning.into_iter().collect(),
         copies: !copies.is_empty(),
-        ..Launch::new(args, driver)
+        ..Process::new(args, driver)
     })
-}
-
-/// What is written to Pi. A session of another directory makes it ask whether to copy it, and take
-/// the first line for the answer: an empty one is a no, and is cut off everywhere else.
-fn input(prompt: &str, resumed: bool) -> Vec<u8> {
-    let first = if resumed { "\n" } else { "" };
-    format!("{first}{prompt}").into_bytes()
 }
 
 /// Instructions that are the name of a file would be replaced by what it holds.
@@ -94,8 +80,8 @@ fn no_path(text: &str) -> OsString {
     if text.contains('\n') { text.into() } else { format!("{text}\n").into() }
 }
 
-fn permissions(request: &Request<'_>, args: &mut Vec<OsString>) -> Result<(), Refusal> {
-    match request.permissions {
+fn permissions(request: &ProcessRequest<'_>, args: &mut Vec<OsString>) -> Result<(), Refusal> {
+    match request.turn.permissions {
         Permissions::Agent | Permissions::Full => Ok(()),
         Permissions::Read => {
             // --offline stands for the variable that is set for every run.

@@ -16,8 +16,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId};
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Launch, Login, Media, ProbeAnswer, Refusal, Request, help,
-    places,
+    Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    help, places,
 };
 
 /// Pi coding agent.
@@ -117,8 +117,8 @@ impl Definition for Pi {
         ))
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request, self.agent())
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request, self.agent())
     }
 
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {

@@ -12,7 +12,7 @@ use rejoin_core::Permissions;
 use serde_json::Value;
 
 use super::store::is_own_directory;
-use crate::{Request, jsonc};
+use crate::{ProcessRequest, jsonc};
 
 /// Leaves out the user's templates.
 pub(super) const NO_TEMPLATES: &str = "--no-prompt-templates";
@@ -25,29 +25,52 @@ pub(super) struct Written<'a> {
     /// Templates must be left out.
     pub(super) no_templates: bool,
     /// What the user should know.
-    pub(super) warning: Option<String>,
+    pub(super) warning: Option<&'static str>,
+}
+
+/// What there is of Pi's that a prompt might set off.
+#[derive(Clone, Copy)]
+pub(super) struct Guard {
+    /// Templates can be left out.
+    no_templates: bool,
+    /// Extensions may be loaded.
+    extensions: bool,
+}
+
+impl Guard {
+    /// Looks at how Pi is started and what lies around.
+    pub(super) fn of(request: &ProcessRequest<'_>) -> Self {
+        Self { no_templates: request.capabilities.has(NO_TEMPLATES), extensions: has_extensions(request) }
+    }
 }
 
 /// Makes a prompt do nothing.
-pub(super) fn written<'a>(prompt: &'a str, request: &Request<'_>) -> Written<'a> {
+pub(super) fn written(prompt: &str, guard: Guard) -> Written<'_> {
     // Pi cuts white space off before it looks.
     let start = prompt.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if !start.starts_with('/') {
         return Written { text: Cow::Borrowed(prompt), no_templates: false, warning: None };
     }
-    let no_templates = request.capabilities.has(NO_TEMPLATES);
-    if no_templates && !start.starts_with("/skill:") && !has_extensions(request) {
+    let no_templates = guard.no_templates;
+    if no_templates && !start.starts_with("/skill:") && !guard.extensions {
         return Written { text: Cow::Borrowed(prompt), no_templates, warning: None };
     }
     let warning = "an invisible character was put before the / at the start of the prompt: pi might have taken it \
                    for a command of an extension, a skill or a template";
     let text = Cow::Owned(format!("{ZERO_WIDTH_SPACE}{start}"));
-    Written { text, no_templates: false, warning: Some(warning.to_owned()) }
+    Written { text, no_templates: false, warning: Some(warning) }
+}
+
+/// What is written to Pi. A session of another directory makes it ask whether to copy it, and take
+/// the first line for the answer: an empty one is a no, and is cut off everywhere else.
+pub(super) fn input(prompt: &str, resumed: bool) -> Vec<u8> {
+    let first = if resumed { "\n" } else { "" };
+    format!("{first}{prompt}").into_bytes()
 }
 
 /// Whether extensions may be loaded, as far as one can see.
-fn has_extensions(request: &Request<'_>) -> bool {
-    if request.permissions == Permissions::Read {
+fn has_extensions(request: &ProcessRequest<'_>) -> bool {
+    if request.turn.permissions == Permissions::Read {
         return false;
     }
     let named = |names: &[&str]| request.extra_args.iter().any(|arg| names.contains(&arg.as_str()));

@@ -1,27 +1,35 @@
 //! What Qwen's lines mean.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use rejoin_core::{Agent, Event, FailureClass, Outcome, Usage};
 
 use super::failure;
 use super::limit::Limit;
 use super::messages::Messages;
+use super::prompt;
 use super::wire::{Message, Wire};
+use crate::attached::Reads;
 use crate::blocks::{Block, StreamEvent};
 use crate::driver::{ended_saying, read_line};
 use crate::loose::TextOr;
 use crate::session_id::is_lower_case_uuid;
 use crate::words::before_it_began;
-use crate::{Driver, Exit, IdSource, Line, Step};
+use crate::{Driver, Exit, IdSource, Line, Refusal, Step, TurnRequest, checks, turn};
+
+/// What it puts of a file into a prompt.
+const READS: Reads = Reads { bytes: 24_000, lines: 999, width: 24_000 };
 
 /// Lines that are known and say nothing about the turn.
 const QUIET_LINES: &[&str] = &["control_request", "control_response", "control_cancel_request"];
 
 /// How the run was launched.
 pub(super) struct Run {
-    /// What goes to its input.
-    pub(super) prompt: Vec<u8>,
+    /// Where it works: a name in a prompt may be that of a file there.
+    pub(super) dir: PathBuf,
+    /// It looks for files in other directories, too.
+    pub(super) elsewhere: bool,
     /// It was asked to resume a session.
     pub(super) resumed: bool,
     /// It stores its session.
@@ -323,9 +331,29 @@ impl QwenDriver {
 }
 
 impl Driver for QwenDriver {
-    fn start(&mut self, out: &mut Vec<Step>) {
-        out.push(Step::Write(std::mem::take(&mut self.run.prompt)));
-        out.push(Step::CloseStdin);
+    fn begin_turn(&mut self, turn: &TurnRequest<'_>, out: &mut Vec<Step>) -> Result<(), Refusal> {
+        checks::prompt(turn.composed.prompt())?;
+        READS.check(super::launch::NAME, turn.attachments)?;
+        let attached = turn.mentions(super::launch::NAME)?;
+        // Other directories may hold what an @ names.
+        let elsewhere = self.run.elsewhere || !attached.is_empty();
+        let exists = |name: &str| elsewhere || self.run.dir.join(name).exists();
+        let (mut text, escaped) = prompt::plain(turn.composed.prompt(), exists);
+        if text.len() > prompt::LONGEST {
+            let text =
+                "the prompt is longer than 8 MiB, of which qwen would read only the beginning; shorten it";
+            return Err(Refusal::Unsupported(text.into()));
+        }
+        if escaped {
+            out.push(turn::warning(
+                "qwen would put files into the prompt or move spaces where it holds an @: each was sent as \\@",
+            ));
+        }
+        if !attached.is_empty() {
+            text.to_mut().push_str(&attached);
+        }
+        out.extend([Step::Write(text.into_owned().into()), Step::CloseStdin]);
+        Ok(())
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {

@@ -1,25 +1,20 @@
-//! How a turn of Qwen is launched.
+//! How Qwen is started.
 
 use std::ffi::OsString;
 
 use rejoin_core::Permissions;
 
 use super::driver::{QwenDriver, Run};
-use super::{level, memory, prompt};
-use crate::attached::Reads;
+use super::{level, memory};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Launch, Refusal, Request, checks};
+use crate::{Process, ProcessRequest, Refusal, checks};
 
-const NAME: &str = "qwen";
+pub(super) const NAME: &str = "qwen";
 
-/// What it puts of a file into a prompt.
-const READS: Reads = Reads { bytes: 24_000, lines: 999, width: 24_000 };
-
-pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
+pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
-    let composed = request.composed;
-    checks::prompt(composed.prompt())?;
-    check_extra_args(request.extra_args, request.permissions)?;
+    let composed = request.turn.composed;
+    check_extra_args(request.extra_args, request.turn.permissions)?;
 
     // The user's arguments come first: what follows wins, and a list of theirs ends at a flag.
     let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();
@@ -44,7 +39,7 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
         }
         args.push("--chat-recording=false".into());
     }
-    if let Some(model) = request.model {
+    if let Some(model) = request.turn.model {
         args.push(format!("--model={}", checks::model(model)?).into());
     }
     for (flag, text) in
@@ -57,46 +52,31 @@ pub(super) fn launch(mut request: Request<'_>) -> Result<Launch, Refusal> {
             args.push(format!("{flag}={}", checks::instructions(text)?).into());
         }
     }
-    let (limit, widened) = level::permissions(request.permissions, capabilities, request.dir, &mut args)?;
+    let (limit, widened) =
+        level::permissions(request.turn.permissions, capabilities, request.dir, &mut args)?;
 
-    // Other directories may hold what an @ names.
-    READS.check(NAME, request.attachments)?;
-    let attached = request.mentions(NAME)?;
-    let elsewhere = attached.is_some() || request.extra_args.iter().any(|arg| arg.contains("-dir"));
-    let exists = |name: &str| elsewhere || request.dir.join(name).exists();
-    let (mut prompt, escaped) = prompt::plain(composed.prompt(), exists);
-    if prompt.len() > prompt::LONGEST {
-        let text = "the prompt is longer than 8 MiB, of which qwen would read only the beginning; shorten it";
-        return Err(Refusal::Unsupported(text.into()));
-    }
-    let mut warnings = Vec::from_iter(widened);
-    if escaped {
-        warnings.push(
-            "qwen would put files into the prompt or move spaces where it holds an @: each was sent as \\@"
-                .to_owned(),
-        );
-    }
+    let attached = request.turn.copies_flag(NAME, capabilities)?;
     let copies = attached.is_some();
-    if let Some((mentions, flag)) = attached {
-        prompt.to_mut().push_str(&mentions);
-        args.push(flag.into());
-    }
+    args.extend(attached.map(OsString::from));
+    let warnings = Vec::from_iter(widened);
     let run = Run {
-        prompt: prompt.into_owned().into_bytes(),
+        dir: request.dir.to_owned(),
+        elsewhere: request.extra_args.iter().any(|arg| arg.contains("-dir")),
         resumed: composed.session().is_some(),
         stores: !request.ephemeral,
         limit,
-        total_before: request.total_before,
+        total_before: request.turn.total_before,
     };
-    let place = request.ephemeral.then(|| request.own_dir.join(format!("ephemeral-{}", (request.ids)())));
-    let driver = Box::new(QwenDriver::new(run, request.ids));
+    let place =
+        request.ephemeral.then(|| request.own_dir.join(format!("ephemeral-{}", (request.turn.ids)())));
+    let driver = Box::new(QwenDriver::new(run, request.turn.ids.clone()));
     // Without it a wrapper takes the signals and the real process lives on.
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
-    let mut launch = Launch { env, warnings, copies, ..Launch::new(args, driver) };
+    let mut process = Process { env, warnings, copies, ..Process::new(args, driver) };
     if let Some(place) = place {
-        memory::forget(&mut launch, place, request.env);
+        memory::forget(&mut process, place, request.env);
     }
-    Ok(launch)
+    Ok(process)
 }
 
 fn missing(flag: &str, what: &str) -> Refusal {

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::Launch;
+use crate::Process;
 
 /// The variable that names the settings of the machine, which outweigh the user's.
 const SYSTEM_SETTINGS: &str = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
@@ -22,12 +22,12 @@ const FORGETFUL: &str = r#"{
 
 /// Makes a run forget its turn, by settings in a new directory. An administrator's settings are left
 /// in force.
-pub(super) fn forget(launch: &mut Launch, place: PathBuf, env: &dyn Fn(&str) -> Option<OsString>) {
-    launch.env.push(("QWEN_DEBUG_LOG_FILE".to_owned(), "0".to_owned()));
+pub(super) fn forget(process: &mut Process, place: PathBuf, env: &dyn Fn(&str) -> Option<OsString>) {
+    process.env.push(("QWEN_DEBUG_LOG_FILE".to_owned(), "0".to_owned()));
     let taken = env(SYSTEM_SETTINGS).is_some_and(|path| !path.is_empty())
         || SYSTEM_DIRS.iter().any(|dir| Path::new(dir).exists());
     if taken {
-        launch.warnings.push(
+        process.warnings.push(
             "this machine has settings of its own for qwen: unless they say otherwise, qwen may keep what it \
              learns from this turn in its memory"
                 .to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn forget(launch: &mut Launch, place: PathBuf, env: &dyn Fn(&str) -> 
         return;
     }
     let settings = place.join("settings.json");
-    launch.env.push((SYSTEM_SETTINGS.to_owned(), settings.to_string_lossy().into_owned()));
-    launch.files.push((settings, FORGETFUL.to_owned()));
-    launch.scratch = Some(place);
+    process.env.push((SYSTEM_SETTINGS.to_owned(), settings.to_string_lossy().into_owned()));
+    process.files.push((settings, FORGETFUL.to_owned()));
+    process.scratch = Some(place);
 }

@@ -18,8 +18,8 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
 
 use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Launch, Login, Media, ProbeAnswer, Refusal, Request,
-    help, jsonc,
+    Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, help, jsonc,
 };
 
 /// Qwen Code.
@@ -81,8 +81,8 @@ impl Definition for Qwen {
         matches!(media, Media::Image | Media::Text)
     }
 
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        launch::launch(request)
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        launch::process(request)
     }
 
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {

@@ -184,15 +184,15 @@ fn written(steps: &[Step]) -> String {
 fn leave_to_use_a_tool_is_asked_and_given() {
     let steps = replay_and("asked_leave", &asking(), "can_use_tool", |driver, steps| {
         let id = question_id(steps);
-        driver.answer(&id, Answer::Text("allow".into()), steps);
-        driver.answer(&id, Answer::Text("deny".into()), steps);
+        driver.answer(&id, Answer::option("allow"), steps);
+        driver.answer(&id, Answer::option("deny"), steps);
     });
     assert_snapshot!(shown(&steps));
 }
 
 #[test]
 fn leave_may_be_refused_in_words_or_by_nobody() {
-    let replies = [Answer::Text("deny".into()), Answer::Text("use git instead".into()), Answer::Declined];
+    let replies = [Answer::option("deny"), Answer::Text("use git instead".into()), Answer::Declined];
     let replies = replies.map(|answer| {
         written(&replay_and("asked_leave", &asking(), "can_use_tool", |driver, steps| {
             let id = question_id(steps);
@@ -206,10 +206,10 @@ fn leave_may_be_refused_in_words_or_by_nobody() {
 fn several_questions_are_put_one_after_the_other_and_answered_together() {
     let steps = replay_and("asked_twice", &asking(), "can_use_tool", |driver, steps| {
         let first = question_id(steps);
-        driver.answer(&first, Answer::Text("Blue".into()), steps);
+        driver.answer(&first, Answer::option("2"), steps);
         let second = question_id(steps);
         assert_ne!(first, second);
-        driver.answer(&second, Answer::Text("S, L".into()), steps);
+        driver.answer(&second, Answer::Chosen(vec!["1".into(), "2".into()]), steps);
     });
     assert_snapshot!(shown(&steps));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rejoin_agents::{Damage, Definition, Found};
+use rejoin_agents::{Damage, Definition, Found, Look, Wanted};
 use rejoin_core::{Agent, SessionId};
 
 use crate::recording::directory;
@@ -78,9 +78,26 @@ impl Stored {
         self.agent.find_session(self.store.path(), Path::new("/home/dev/proj"), &self.session)
     }
 
+    /// What one look shows, which is what the four questions show one by one.
+    fn look(&self) -> Look {
+        let dir = Path::new("/home/dev/proj");
+        let look = self.agent.look(self.store.path(), dir, &self.session, Wanted::BEFORE);
+        assert_eq!(look.found, self.find());
+        if let Found::At(found) = &look.found {
+            assert_eq!(look.witness, self.agent.witness(found, &self.session));
+            assert_eq!(look.damage, self.agent.damage(found, &self.session));
+            assert_eq!(look.total, self.agent.stored_total(found));
+        }
+        let after = self.agent.look(self.store.path(), dir, &self.session, Wanted::AFTER);
+        assert_eq!(after, Look { damage: None, ..look.clone() });
+        let little = self.agent.look(self.store.path(), dir, &self.session, Wanted::default());
+        assert_eq!(little, Look { damage: None, total: None, ..look.clone() });
+        look
+    }
+
     fn looks(&self) -> Looks {
-        let Found::At(found) = self.find() else { return Looks::Gone };
-        match (self.agent.damage(&found, &self.session), self.agent.witness(&found, &self.session)) {
+        let Look { found: Found::At(_), damage, witness, .. } = self.look() else { return Looks::Gone };
+        match (damage, witness) {
             (Some(damage), _) => Looks::Damaged(damage),
             (None, Some(witness)) => Looks::Sound(witness.size),
             (None, None) => Looks::Gone,

@@ -35,7 +35,7 @@ fn a_turn_with_everything() {
         r#"{"type":"question","id":"q1","text":"Which?","choices":["a","b"]}"#,
     ];
     feed(&mut *driver, &mut steps, &lines);
-    driver.answer("q1", Answer::Text("a".into()), &mut steps);
+    driver.answer("q1", Answer::option("1"), &mut steps);
     driver.answer("q2", Answer::Declined, &mut steps);
     let lines = [
         r#"{"type":"delta","message":"m2","text":"Done"}"#,

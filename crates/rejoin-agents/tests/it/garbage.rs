@@ -25,7 +25,7 @@ fn feed(agent: usize, lines: &[(Vec<u8>, bool)]) {
     for (bytes, truncated) in lines {
         driver.on_line(Line { bytes, truncated: *truncated }, &mut steps);
         driver.on_stderr(Line { bytes, truncated: *truncated }, &mut steps);
-        driver.answer("r", Answer::Text("x".into()), &mut steps);
+        driver.answer("r", Answer::option("x"), &mut steps);
     }
     driver.on_exit(&Exit { code: Some(1), signal: None, stderr: "x" }, &mut steps);
     assert_eq!(ends(&steps), 1);

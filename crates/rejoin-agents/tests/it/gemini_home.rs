@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rejoin_agents::{Found, Launch, Refusal};
+use rejoin_agents::{Found, Process, Refusal};
 use rejoin_core::{Agent, Permissions};
 
 use crate::requests::{Asked, GEMINI_SESSION, definition, gemini};
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-fn variable<'a>(launch: &'a Launch, name: &str) -> Option<&'a str> {
+fn variable<'a>(launch: &'a Process, name: &str) -> Option<&'a str> {
     launch.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use insta::assert_debug_snapshot;
-use rejoin_agents::{Agents, ProbeAnswer, find, registry};
+use rejoin_agents::{Agents, ProbeAnswer, Settles, find, registry};
 use rejoin_core::Agent;
 use uuid::Uuid;
 
-use crate::requests::{capabilities, definition, gemini, opencode, root_help};
+use crate::requests::{Asked, capabilities, definition, gemini, opencode, root_help};
 
 #[test]
 fn the_recorded_versions_can_do_this() {
@@ -103,6 +103,15 @@ fn only_marks_of_nesting_are_stripped_never_configuration() {
         for name in stripped {
             assert!(!kept.iter().any(|part| name.contains(part)), "{name}");
         }
+    }
+}
+
+#[test]
+fn every_agent_serves_one_turn_and_its_exit_settles_it() {
+    for agent in registry().iter().filter(|agent| !agent.takes_messages()) {
+        let driver = Asked::of(agent.agent()).driver();
+        assert!(!driver.serves_more(), "{}", agent.agent());
+        assert_eq!(driver.settles(), Settles::AtExit, "{}", agent.agent());
     }
 }
 

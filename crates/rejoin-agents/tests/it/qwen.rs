@@ -280,10 +280,10 @@ fn capabilities_of_older_and_newer_versions() {
 
 #[test]
 fn one_process_and_the_prompt_by_its_input() {
-    let launch = Asked::qwen().prompt("/stats of a secret").launch().unwrap();
+    let mut driver = Asked::qwen().prompt("/stats of a secret").driver();
+    let launch = &driver.process;
     assert_eq!(launch.env, [("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())]);
     assert!(!launch.args.iter().any(|arg| arg.to_string_lossy().contains("secret")));
-    let mut driver = launch.driver;
     let mut steps = Vec::new();
     driver.start(&mut steps);
     assert_eq!(steps, [Step::Write(b"\n/stats of a secret".to_vec()), Step::CloseStdin]);

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use rejoin_agents::{Driver, Exit, Line, Step};
+use rejoin_agents::{Exit, Line, Step};
+
+use crate::requests::Begun;
 
 /// Lines of output as they were; `stderr: …` lines; then `exit: <code>` or `signal: <number>`.
 pub(crate) struct Recording {
@@ -51,7 +53,7 @@ impl Recording {
     }
 
     /// Every step of a driver that is fed this run.
-    pub(crate) fn replay(&self, mut driver: Box<dyn Driver>) -> Vec<Step> {
+    pub(crate) fn replay(&self, mut driver: Begun) -> Vec<Step> {
         let mut steps = Vec::new();
         driver.start(&mut steps);
         for line in &self.stdout {

@@ -1,11 +1,14 @@
 //! Requests as the engine would make them.
 
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use rejoin_agents::{
-    Attached, Capabilities, Definition, Driver, IdSource, Launch, ProbeAnswer, Refusal, Request, find,
+    Attached, Capabilities, Definition, Driver, IdSource, ProbeAnswer, Process, ProcessRequest, Refusal,
+    Step, TurnRequest, find, warnings_beforehand,
 };
 use rejoin_core::compose::{Composed, Wording, compose};
 use rejoin_core::{
@@ -80,11 +83,8 @@ pub(crate) fn root_help() -> ProbeAnswer {
 }
 
 fn numbered() -> IdSource {
-    let mut number = 0;
-    Box::new(move || {
-        number += 1;
-        MessageId::new(Uuid::from_u128(number))
-    })
+    let number = AtomicU64::new(0);
+    Arc::new(move || MessageId::new(Uuid::from_u128(u128::from(number.fetch_add(1, Ordering::Relaxed) + 1))))
 }
 
 /// A request in the making; the defaults are a first turn with nothing special.
@@ -211,18 +211,30 @@ impl Asked {
         }
     }
 
-    pub(crate) fn launch(&self) -> Result<Launch, Refusal> {
+    /// The process, with the warnings of the turn it is for.
+    pub(crate) fn launch(&self) -> Result<Process, Refusal> {
+        self.begin().map(|begun| begun.process)
+    }
+
+    pub(crate) fn begin(&self) -> Result<Begun, Refusal> {
         let definition = definition(&self.agent);
         let new_session: Option<SessionId> =
             self.new_session.as_ref().map(|session| definition.session_id(session).unwrap());
-        definition.launch(Request {
+        let composed = self.composed();
+        let turn = TurnRequest {
+            composed: &composed,
             attachments: &self.attachments,
             copies: Path::new("/rejoin/attached"),
-            composed: &self.composed(),
-            new_session: new_session.as_ref(),
-            capabilities: &self.capabilities,
             model: self.model.as_deref(),
             permissions: self.permissions,
+            can_ask: self.can_ask,
+            total_before: self.total_before,
+            ids: numbered(),
+        };
+        let mut process = definition.process(&ProcessRequest {
+            turn: &turn,
+            new_session: new_session.as_ref(),
+            capabilities: &self.capabilities,
             system_prompt: self.system_prompt.as_deref(),
             append_system_prompt: self.append_system_prompt.as_deref(),
             endpoint: None,
@@ -235,14 +247,15 @@ impl Asked {
                 set.map(|(_, value)| value.into())
             },
             own_dir: Path::new("/rejoin/agents/own"),
-            can_ask: self.can_ask,
-            total_before: self.total_before,
-            ids: numbered(),
-        })
+        })?;
+        let mut first = Vec::new();
+        process.driver.begin_turn(&turn, &mut first)?;
+        process.warnings.extend(warnings_beforehand(&mut first));
+        Ok(Begun { process, first })
     }
 
-    pub(crate) fn driver(&self) -> Box<dyn Driver> {
-        self.launch().unwrap().driver
+    pub(crate) fn driver(&self) -> Begun {
+        self.begin().unwrap()
     }
 
     /// The arguments as they would be typed.
@@ -261,5 +274,32 @@ impl Asked {
             Ok(launch) => panic!("not refused: {:?}", launch.args),
             Err(refusal) => refusal,
         }
+    }
+}
+
+/// A process whose turn has begun.
+pub(crate) struct Begun {
+    pub(crate) process: Process,
+    first: Vec<Step>,
+}
+
+impl Begun {
+    /// What is to be done first.
+    pub(crate) fn start(&mut self, steps: &mut Vec<Step>) {
+        steps.append(&mut self.first);
+    }
+}
+
+impl Deref for Begun {
+    type Target = dyn Driver;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.process.driver
+    }
+}
+
+impl DerefMut for Begun {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.process.driver
     }
 }

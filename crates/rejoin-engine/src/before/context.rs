@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use rejoin_core::compose::Told;
-use rejoin_core::plan::{Plan, Runtime, Situation, Wish, plan};
+use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, FailureClass, Kind, Limit, LimitedBy, MessageId, Origin,
     Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
@@ -12,7 +12,8 @@ use rejoin_core::{
 };
 use rejoin_journal::{Loaded, messages};
 
-use crate::before::{git, origin, stored_session};
+use crate::before::stored_session::{self, Looks};
+use crate::before::{git, origin};
 use crate::during::record_writer::RecordHeader;
 use crate::{Base, Engine, Installation, Order, Target, TurnError, project_of};
 
@@ -42,6 +43,8 @@ pub(crate) struct TurnContext {
     pub(crate) permissions: Permissions,
     pub(crate) model: Option<String>,
     pub(crate) warnings: Vec<(String, String)>,
+    /// At the stored sessions of pins.
+    pub(crate) looks: Looks,
 }
 
 impl TurnContext {
@@ -140,14 +143,13 @@ impl TurnContext {
             store,
             runtime,
             warnings,
+            looks: Looks::default(),
         })
     }
 
     /// Decides.
     pub(crate) fn plan(&self, engine: &Engine, order: &Order) -> Plan {
-        self.judge(engine, order, |situation| {
-            plan(situation, |pin| stored_session::stored(&*order.agent, pin))
-        })
+        self.judge(engine, order, |situation| plan(situation, |pin| self.stored(order, pin)))
     }
 
     /// Hands out everything the decision depends on.
@@ -178,8 +180,13 @@ impl TurnContext {
     }
 
     /// Whether somebody used the session of a pin since we left it.
-    pub(crate) fn was_used_elsewhere(order: &Order, pin: &Pin) -> bool {
-        stored_session::was_used_elsewhere(&*order.agent, pin)
+    pub(crate) fn was_used_elsewhere(&self, order: &Order, pin: &Pin) -> bool {
+        stored_session::was_used_elsewhere(&self.looks.at(&*order.agent, pin), pin)
+    }
+
+    /// How the stored session of a pin stands against what we left.
+    pub(crate) fn stored(&self, order: &Order, pin: &Pin) -> Stored {
+        stored_session::stands(&self.looks.at(&*order.agent, pin), pin)
     }
 
     /// The agent's own pins.

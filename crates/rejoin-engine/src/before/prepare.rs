@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use rejoin_agents::{Launch, Request, check_kinds};
+use rejoin_agents::{Process, ProcessRequest, Step, TurnRequest, check_kinds, warnings_beforehand};
 use rejoin_core::compose::{Composed, Wording, compose, compose_messages};
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{Agent, Attachment, Decision, Pin, SessionId, Usage};
@@ -24,7 +25,9 @@ pub(crate) struct Prepared {
     pub(crate) composed: Composed,
     /// The id a new session was told to have.
     pub(crate) new_session: Option<SessionId>,
-    pub(crate) launch: Launch,
+    pub(crate) launch: Process,
+    /// What the turn begins with, once the process runs.
+    pub(crate) first: Vec<Step>,
     /// The session's total before this turn, for agents that count the whole session.
     pub(crate) total_before: Usage,
     /// Where copies of the attachments go, if the agent reads them itself.
@@ -47,7 +50,7 @@ impl Prepared {
         let by_flag = agent.takes_instructions(capabilities);
         let instructions = if by_flag { None } else { joined_instructions(order) };
         let total_before = match &plan {
-            Plan::Resume { pin, .. } => total_before(order, pin),
+            Plan::Resume { pin, .. } => total_before(order, context, pin),
             Plan::Fresh { .. } => Usage::default(),
         };
         let wording = Wording {
@@ -73,14 +76,20 @@ impl Prepared {
         let extra_args: Vec<String> = order.setup.args.iter().chain(&order.extra_args).cloned().collect();
         let own_dir = engine.own_dir(agent);
         let copies = place_for_copies(&own_dir);
-        let launch = agent.launch(Request {
+        let turn = TurnRequest {
             composed: &composed,
             attachments: &order.attachments,
             copies: &copies,
-            new_session: new_session.as_ref(),
-            capabilities,
             model: context.model.as_deref(),
             permissions: context.permissions,
+            can_ask: order.interactive,
+            total_before,
+            ids: Arc::new(new_id),
+        };
+        let mut launch = agent.process(&ProcessRequest {
+            turn: &turn,
+            new_session: new_session.as_ref(),
+            capabilities,
             system_prompt: order.system_prompt.as_deref().filter(|_| by_flag),
             append_system_prompt: order.append_system_prompt.as_deref().filter(|_| by_flag),
             endpoint: order.setup.endpoint.as_ref(),
@@ -90,12 +99,12 @@ impl Prepared {
             store: context.store.as_deref(),
             env: &|name| engine.variable(&context.env, name),
             own_dir: &own_dir,
-            can_ask: order.interactive,
-            total_before,
-            ids: Box::new(new_id),
         })?;
+        let mut first = Vec::new();
+        launch.driver.begin_turn(&turn, &mut first)?;
+        launch.warnings.extend(warnings_beforehand(&mut first));
         let copies = launch.copies.then_some(copies);
-        Ok(Self { composed, new_session, launch, total_before, copies })
+        Ok(Self { composed, new_session, launch, first, total_before, copies })
     }
 
     /// Command and arguments.
@@ -108,8 +117,7 @@ impl Prepared {
 
     /// What would be done, for `--dry-run`.
     pub(crate) fn describe(&self, engine: &Engine, order: &Order, context: &TurnContext) -> DryRun {
-        let used_elsewhere =
-            self.composed.pin().is_some_and(|pin| TurnContext::was_used_elsewhere(order, pin));
+        let used_elsewhere = self.composed.pin().is_some_and(|pin| context.was_used_elsewhere(order, pin));
         DryRun {
             agent: order.agent.agent(),
             conversation: (!context.is_new).then_some(context.id),
@@ -229,9 +237,9 @@ fn joined_instructions(order: &Order) -> Option<String> {
 }
 
 /// The session's running total: what we left, or what is stored if it was used since.
-fn total_before(order: &Order, pin: &Pin) -> Usage {
+fn total_before(order: &Order, context: &TurnContext, pin: &Pin) -> Usage {
     let remembered = pin.total.unwrap_or_default();
-    if pin.witness.is_some() && !TurnContext::was_used_elsewhere(order, pin) {
+    if pin.witness.is_some() && !context.was_used_elsewhere(order, pin) {
         return remembered;
     }
     stored_session::total(&*order.agent, pin).unwrap_or(remembered)

@@ -1,8 +1,10 @@
 //! Looks at the agent's stored session before and after a turn.
 
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
 
-use rejoin_agents::{Definition, Found};
+use rejoin_agents::{Definition, Found, Look, Wanted};
 use rejoin_core::plan::Stored;
 use rejoin_core::{Pin, SessionId, Usage, Witness};
 
@@ -14,66 +16,63 @@ const SHORTER: &str = "it is shorter than it was left";
 
 /// How the stored session of a pin stands against what we left. Its size and time do not tell
 /// whether it still holds anything, so it is looked into.
-pub(crate) fn stored(agent: &dyn Definition, pin: &Pin) -> Stored {
-    let path = match find(agent, pin) {
-        Found::Nowhere => return Stored::Missing,
-        Found::CannotTell => return Stored::CannotTell,
-        Found::At(path) => path,
+pub(crate) fn stands(look: &Look, pin: &Pin) -> Stored {
+    let now = match (&look.found, &look.witness) {
+        (Found::CannotTell, _) => return Stored::CannotTell,
+        (Found::Nowhere, _) | (Found::At(_), None) => return Stored::Missing,
+        (Found::At(_), Some(now)) => now,
     };
-    let Some(now) = agent.witness(&path, &pin.session) else { return Stored::Missing };
     let shorter = |before: &Witness| before.path == now.path && now.size < before.size;
     if pin.witness.as_ref().or(pin.at_least.as_ref()).is_some_and(shorter) {
         return Stored::Damaged(SHORTER);
     }
-    if let Some(damage) = agent.damage(&path, &pin.session) {
+    if let Some(damage) = look.damage {
         return Stored::Damaged(damage.words());
     }
-    if pin.witness.as_ref().is_some_and(|before| *before != now) { Stored::Advanced } else { Stored::Stored }
+    if pin.witness.as_ref().is_some_and(|before| before != now) { Stored::Advanced } else { Stored::Stored }
 }
 
 /// Whether somebody used a session since we left it. It is there and sound.
-pub(crate) fn was_used_elsewhere(agent: &dyn Definition, pin: &Pin) -> bool {
-    let now = found(find(agent, pin)).and_then(|path| agent.witness(&path, &pin.session));
-    matches!((&pin.witness, now), (Some(before), Some(now)) if *before != now)
+pub(crate) fn was_used_elsewhere(look: &Look, pin: &Pin) -> bool {
+    matches!((&pin.witness, &look.witness), (Some(before), Some(now)) if before != now)
+}
+
+/// The looks that were taken before a turn: one at each session that is asked about.
+#[derive(Default)]
+pub(crate) struct Looks(RefCell<HashMap<SessionId, Look>>);
+
+impl Looks {
+    /// The stored session of a pin.
+    pub(crate) fn at(&self, agent: &dyn Definition, pin: &Pin) -> Look {
+        let mut looks = self.0.borrow_mut();
+        let take = || look(agent, pin, Wanted { damage: true, total: false });
+        looks.entry(pin.session.clone()).or_insert_with(take).clone()
+    }
 }
 
 /// The running total the agent stored with a session, for agents that count the whole of it.
 pub(crate) fn total(agent: &dyn Definition, pin: &Pin) -> Option<Usage> {
-    found(find(agent, pin)).and_then(|path| agent.stored_total(&path))
-}
-
-/// A stored session after a turn.
-#[derive(Default)]
-pub(crate) struct AfterTurn {
-    /// How it looks.
-    pub(crate) witness: Option<Witness>,
-    /// The running total the agent stored with it.
-    pub(crate) total: Option<Usage>,
+    look(agent, pin, Wanted { damage: false, total: true }).total
 }
 
 /// Looks at the stored session after a turn, once.
-pub(crate) fn look(agent: &dyn Definition, context: &TurnContext, session: &SessionId) -> AfterTurn {
-    let Some(store) = context.store.as_deref() else { return AfterTurn::default() };
-    let Some(path) = found(agent.find_session(store, &context.dir, session)) else {
-        return AfterTurn::default();
-    };
-    AfterTurn { witness: agent.witness(&path, session), total: agent.stored_total(&path) }
+pub(crate) fn after_turn(agent: &dyn Definition, context: &TurnContext, session: &SessionId) -> Look {
+    let wanted = Wanted { damage: false, total: true };
+    context.store.as_deref().map_or_else(
+        || Look::at_nothing(Found::CannotTell),
+        |store| agent.look(store, &context.dir, session, wanted),
+    )
 }
 
-fn find(agent: &dyn Definition, pin: &Pin) -> Found {
-    agent.find_session(Path::new(&pin.store), Path::new(&pin.dir), &pin.session)
-}
-
-fn found(found: Found) -> Option<PathBuf> {
-    match found {
-        Found::At(path) => Some(path),
-        Found::Nowhere | Found::CannotTell => None,
-    }
+/// One look at the stored session of a pin.
+fn look(agent: &dyn Definition, pin: &Pin, wanted: Wanted) -> Look {
+    agent.look(Path::new(&pin.store), Path::new(&pin.dir), &pin.session, wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::path::PathBuf;
 
     use rejoin_core::{Agent, Mark, PinState, Scope};
 
@@ -122,12 +121,16 @@ mod tests {
             self
         }
 
+        fn look(&self) -> Look {
+            Looks::default().at(&*self.agent, &self.pin)
+        }
+
         /// With other bytes, and the time it had.
         fn holds(&self, bytes: &[u8]) -> Stored {
             let time = fs::metadata(&self.file).unwrap().modified().unwrap();
             fs::write(&self.file, bytes).unwrap();
             File::options().append(true).open(&self.file).unwrap().set_modified(time).unwrap();
-            stored(&*self.agent, &self.pin)
+            stands(&self.look(), &self.pin)
         }
     }
 
@@ -135,9 +138,9 @@ mod tests {
     fn a_session_is_as_it_was_left_or_was_used_elsewhere() {
         let left = Left::behind();
         assert_eq!(left.holds(SOUND.as_bytes()), Stored::Stored);
-        assert!(!was_used_elsewhere(&*left.agent, &left.pin));
+        assert!(!was_used_elsewhere(&left.look(), &left.pin));
         assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Advanced);
-        assert!(was_used_elsewhere(&*left.agent, &left.pin));
+        assert!(was_used_elsewhere(&left.look(), &left.pin));
         let left = Left::behind().killed();
         assert_eq!(left.holds(format!("{SOUND}{SOUND}").as_bytes()), Stored::Stored, "by that turn");
     }

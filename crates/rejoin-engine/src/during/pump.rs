@@ -79,10 +79,11 @@ pub(crate) struct Pump<'a, 'b> {
     pub(crate) compacting: bool,
 }
 
-/// Runs one launched agent to its end and cleans up behind it.
+/// Runs one launched agent to its end and cleans up behind it. `first` is what its turn begins with.
 pub(crate) fn pump(
     child: Supervised,
     driver: Box<dyn Driver>,
+    first: Vec<Step>,
     around: &mut Surroundings<'_>,
     outbox: &mut Outbox,
 ) -> std::io::Result<(Verdict, LaunchResult)> {
@@ -98,7 +99,7 @@ pub(crate) fn pump(
         around,
         outbox,
         got: LaunchResult::default(),
-        steps: Vec::new(),
+        steps: first,
         verdict: None,
         stopping: None,
         input: Vec::new(),
@@ -116,7 +117,6 @@ pub(crate) fn pump(
         lost: None,
         compacting: false,
     };
-    pump.driver.start(&mut pump.steps);
     pump.act();
     pump.run()?;
     Ok(pump.finish())
@@ -417,11 +417,12 @@ impl Pump<'_, '_> {
     }
 
     fn answer(&mut self, question: &Question, by: AnsweredBy, answer: Answer) {
-        let words = match &answer {
-            Answer::Text(text) => Some(text.as_str()),
-            Answer::Declined => None,
-        };
-        self.outbox.emit(Event::QuestionAnswered(question.answered(by, words)));
+        let answer = answer.resolved(question);
+        self.outbox.emit(Event::QuestionAnswered(match &answer {
+            Answer::Chosen(ids) => question.chosen(by, ids),
+            Answer::Text(text) => question.answered(by, Some(text)),
+            Answer::Declined => question.answered(by, None),
+        }));
         self.driver.answer(&question.id, answer, &mut self.steps);
     }
 
@@ -461,7 +462,7 @@ impl Pump<'_, '_> {
             if let Some(question) = self.open_questions.remove(&question) {
                 let answer = match given {
                     Given::Here(answer) => answer,
-                    Given::Elsewhere(answer) => from_record(&question, answer),
+                    Given::Elsewhere(answer) => from_record(answer),
                 };
                 self.answer(&question, AnsweredBy::User, answer);
             }
@@ -518,9 +519,10 @@ impl Pump<'_, '_> {
 }
 
 /// An answer that was written down elsewhere.
-fn from_record(question: &Question, answer: QuestionAnswer) -> Answer {
-    let chosen = question.choices.iter().find(|choice| Some(&choice.id) == answer.option.as_ref());
-    match chosen.map(|choice| choice.label.clone()).or(answer.text) {
+fn from_record(answer: QuestionAnswer) -> Answer {
+    let chosen: Vec<String> = answer.option.into_iter().chain(answer.options).collect();
+    match answer.text {
+        _ if !chosen.is_empty() => Answer::Chosen(chosen),
         Some(text) => Answer::Text(text),
         None => Answer::Declined,
     }

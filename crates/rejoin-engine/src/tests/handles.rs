@@ -167,8 +167,13 @@ fn another_process_answers_a_question_by_the_journal() {
     let mut events = turn.events();
     let asked = events.find(|event| matches!(event, Event::Question(_)));
     assert!(asked.is_some());
-    let answer =
-        QuestionAnswer { question: "q1".into(), by: AnsweredBy::User, option: Some("1".into()), text: None };
+    let answer = QuestionAnswer {
+        question: "q1".into(),
+        by: AnsweredBy::User,
+        option: Some("1".into()),
+        options: Vec::new(),
+        text: None,
+    };
     other.ask_to_answer(place.id, turn.turn(), answer.clone()).unwrap();
     let stands = events.find_map(|event| match event {
         Event::QuestionAnswered(answer) => Some(answer),

@@ -54,7 +54,7 @@ impl Pumped {
                 started: Instant::now(),
             };
             let child = Supervised::start(&Helper::Thread, launch).unwrap();
-            pump(child, Box::new(ScriptDriver::new()), &mut around, &mut outbox).unwrap().0
+            pump(child, Box::new(ScriptDriver::new()), Vec::new(), &mut around, &mut outbox).unwrap().0
         };
         std::thread::scope(|threads| {
             let running = threads.spawn(run);

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rejoin_agents::{
-    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Launch, Line, ProbeAnswer, Refusal,
-    Request, Step,
+    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, ProbeAnswer, Process,
+    ProcessRequest, Refusal, Step, TurnRequest,
 };
 use rejoin_core::plan::Wish;
 use rejoin_core::{
@@ -62,10 +62,10 @@ impl Definition for Scripted {
     fn takes_instructions(&self, _: &Capabilities) -> bool {
         false
     }
-    fn launch(&self, request: Request<'_>) -> Result<Launch, Refusal> {
-        let script = request.composed.prompt();
-        let driver = ScriptDriver::with(request.ids);
-        let mut launch = Launch::new(vec!["-c".into(), script.into()], Box::new(driver));
+    fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
+        let script = request.turn.composed.prompt();
+        let driver = ScriptDriver::with(request.turn.ids.clone());
+        let mut launch = Process::new(vec!["-c".into(), script.into()], Box::new(driver));
         if script.contains("UNWRITABLE") {
             launch.scratch = Some("/dev/null/scratch".into());
         }
@@ -85,7 +85,7 @@ pub(super) struct ScriptDriver {
 
 impl ScriptDriver {
     pub(super) fn new() -> Self {
-        Self::with(Box::new(|| MessageId::new(Uuid::new_v4())))
+        Self::with(Arc::new(|| MessageId::new(Uuid::new_v4())))
     }
 
     fn with(ids: IdSource) -> Self {
@@ -94,7 +94,9 @@ impl ScriptDriver {
 }
 
 impl Driver for ScriptDriver {
-    fn start(&mut self, _: &mut Vec<Step>) {}
+    fn begin_turn(&mut self, _: &TurnRequest<'_>, _: &mut Vec<Step>) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
         if self.over {
@@ -176,6 +178,7 @@ impl Driver for ScriptDriver {
 
     fn answer(&mut self, _: &str, answer: Answer, out: &mut Vec<Step>) {
         let words = match answer {
+            Answer::Chosen(ids) => ids.join(","),
             Answer::Text(text) => text,
             Answer::Declined => "declined".into(),
         };

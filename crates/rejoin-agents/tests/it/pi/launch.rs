@@ -43,11 +43,11 @@ fn it_is_kept_from_the_network_and_the_prompt_is_never_an_argument() {
 }
 
 fn written(asked: &Asked) -> (String, bool, usize) {
-    let launch = asked.launch().unwrap();
+    let mut driver = asked.driver();
+    let launch = &driver.process;
     let flagged = launch.args.contains(&OsString::from("--no-prompt-templates"));
     let warnings = launch.warnings.len();
     let mut steps = Vec::new();
-    let mut driver = launch.driver;
     driver.start(&mut steps);
     match &steps[..] {
         [Step::Write(bytes), Step::CloseStdin] => {
