@@ -232,6 +232,7 @@ fn systems() -> Vec<System> {
                 question: "q1".into(),
                 by: AnsweredBy::User,
                 option: Some("1".into()),
+                options: Vec::new(),
                 text: None,
             },
         }),
