@@ -8,25 +8,32 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_files::read_regular_text;
+use toml::{Table, Value};
 
 use crate::jsonc::LONGEST;
 
 /// The argument (for `-c`) that keeps a project as it is; `None` if the user has settled it.
-pub(super) fn unchanged(config: &str, dir: &Path) -> Option<String> {
-    if places(dir).iter().any(|place| mentions(config, place)) {
+pub(super) fn unchanged(config: &Table, dir: &Path) -> Option<String> {
+    let projects = config.get("projects").and_then(Value::as_table);
+    let is_settled = |place: &PathBuf| {
+        place.to_str().is_some_and(|place| projects.is_some_and(|all| all.contains_key(place)))
+    };
+    if places(dir).iter().any(is_settled) {
         return None;
     }
-    Some(format!("projects={{{}={{trust_level=\"untrusted\"}}}}", quoted(dir.to_str()?)))
+    let name = Value::String(dir.to_str()?.to_owned());
+    Some(format!("projects={{{name}={{trust_level=\"untrusted\"}}}}"))
 }
 
 /// Whether the user's configuration starts servers of its own: they run outside of the sandbox.
-pub(super) fn has_servers(config: &str) -> bool {
-    config.lines().any(|line| line.trim_start().starts_with("[mcp_servers"))
+pub(super) fn has_servers(config: &Table) -> bool {
+    config.get("mcp_servers").and_then(Value::as_table).is_some_and(|servers| !servers.is_empty())
 }
 
-/// The user's configuration; what cannot be read says nothing.
-pub(super) fn configuration(store: Option<&Path>) -> String {
-    store.and_then(|store| read_regular_text(&store.join("config.toml"), LONGEST).ok()).unwrap_or_default()
+/// The user's configuration; what cannot be read says nothing, and Codex does not start with it.
+pub(super) fn configuration(store: Option<&Path>) -> Table {
+    let text = store.and_then(|store| read_regular_text(&store.join("config.toml"), LONGEST).ok());
+    text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// Where Codex looks for the trust of a directory: itself, the root of its work tree, and the root
@@ -49,31 +56,6 @@ fn places(dir: &Path) -> Vec<PathBuf> {
     places
 }
 
-fn mentions(config: &str, place: &Path) -> bool {
-    let Some(place) = place.to_str() else {
-        return false;
-    };
-    let (basic, literal) = (quoted(place), format!("'{place}'"));
-    config.lines().any(|line| line.contains("projects") && (line.contains(&basic) || line.contains(&literal)))
-}
-
-/// As a TOML basic string.
-fn quoted(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -81,11 +63,47 @@ mod tests {
     use super::*;
     use crate::pipes;
 
+    fn unchanged(config: &str, dir: &Path) -> Option<String> {
+        super::unchanged(&config.parse().unwrap(), dir)
+    }
+
+    #[test]
+    fn servers_are_seen_however_they_are_written() {
+        for config in [
+            "[mcp_servers.docs]\ncommand = \"x\"\n",
+            "mcp_servers.docs.command = \"x\"\n",
+            "mcp_servers = { docs = { command = \"x\" } }\n",
+        ] {
+            assert!(has_servers(&config.parse().unwrap()), "{config}");
+        }
+        for config in ["", "# [mcp_servers.docs]\n", "notes = \"\"\"\n[mcp_servers.docs]\n\"\"\"\n"] {
+            assert!(!has_servers(&config.parse().unwrap()), "{config}");
+        }
+    }
+
+    #[test]
+    fn a_project_may_be_settled_in_any_way_of_writing_it() {
+        for config in [
+            "[projects]\n\"/x\" = { trust_level = \"trusted\" }\n",
+            "projects.\"/x\".trust_level = \"untrusted\"\n",
+            "[projects.\"\\u002fx\"]\n",
+        ] {
+            assert_eq!(unchanged(config, Path::new("/x")), None, "{config}");
+        }
+        assert!(unchanged("# [projects.\"/x\"]\n", Path::new("/x")).is_some());
+    }
+
     #[test]
     fn a_settled_project_is_left_alone() {
         let dir = Path::new("/x/my \"app\"");
         let argument = unchanged("model = \"m\"\n", dir).unwrap();
-        assert_eq!(argument, r#"projects={"/x/my \"app\""={trust_level="untrusted"}}"#);
+        let read: Table = argument.parse().unwrap();
+        assert_eq!(
+            read["projects"]["/x/my \"app\""]["trust_level"].as_str(),
+            Some("untrusted"),
+            "{argument}"
+        );
+        assert_eq!(unchanged("", Path::new("/x")).unwrap(), r#"projects={"/x"={trust_level="untrusted"}}"#);
         assert_eq!(unchanged("[projects.\"/x/my \\\"app\\\"\"]\ntrust_level = \"trusted\"\n", dir), None);
         assert_eq!(unchanged("[projects.'/x']\n", Path::new("/x")), None);
         assert!(unchanged("[projects.\"/x\"]\n", Path::new("/x/y")).is_some());

@@ -8,6 +8,7 @@ mod id;
 mod launch;
 mod permissions;
 mod sqlite;
+mod sqlite_log;
 mod store;
 mod wire;
 

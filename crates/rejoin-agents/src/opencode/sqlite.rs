@@ -2,21 +2,25 @@
 //! without a lock and without writing: the entries of an index that begin with a text.
 //!
 //! What is not understood is an error, never an answer: the caller then knows nothing.
+//!
+//! Why not SQLite's own library: opened for reading it leaves `-shm` and `-wal` beside a database that was
+//! closed, and told that nothing changes it passes over the log, where everything may be.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::sqlite_log::Log;
 
 /// More pages than any look-up needs: a database that says otherwise is broken.
 const MOST_PAGES: usize = 20_000;
-const MOST_FRAMES: u64 = 1 << 20;
+/// How many times a database is read anew that was written to in the meantime.
+const MOST_TRIES: usize = 20;
 
 /// A database opened for reading.
 pub(super) struct Database {
     file: File,
-    /// The write-ahead log, and where in it the newest version of a page lies.
-    log: Option<(File, HashMap<u32, u64>)>,
+    log: Log,
     page_size: usize,
     usable: usize,
     pages_read: usize,
@@ -31,7 +35,7 @@ pub(super) struct Entries {
     pub(super) last: i64,
 }
 
-fn broken(what: &str) -> io::Error {
+pub(super) fn broken(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -51,9 +55,22 @@ fn not_a(what: &str, kind: u8) -> io::Error {
     if kind == 0 { io::Error::new(io::ErrorKind::InvalidData, Zeros) } else { broken(what) }
 }
 
+/// Looks something up in a database; `None` if there is none, or nothing is in it yet. Nobody is kept from
+/// writing meanwhile: what was then read is a mixture, and is read again.
+pub(super) fn read<T>(path: &Path, look: impl Fn(&mut Database) -> io::Result<T>) -> io::Result<Option<T>> {
+    for _ in 0..MOST_TRIES {
+        let Some(mut database) = Database::open(path)? else { return Ok(None) };
+        let found = look(&mut database);
+        if !database.log.has_moved()? {
+            return found.map(Some);
+        }
+    }
+    Err(broken("it is written to all the time"))
+}
+
 impl Database {
-    /// Opens a database with its write-ahead log; `None` if there is none, or nothing is in it yet.
-    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+    /// Opens a database with its write-ahead log.
+    fn open(path: &Path) -> io::Result<Option<Self>> {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -71,7 +88,7 @@ impl Database {
         if page_size < 512 {
             return Err(broken("odd size of pages"));
         }
-        let log = log(path, page_size)?;
+        let log = Log::read(path, page_size)?;
         let mut database = Self { file, log, page_size, usable: page_size, pages_read: 0 };
         // The rest of the head counts as it stands in the log: a new database has nothing yet.
         let first = database.page(1)?;
@@ -111,13 +128,10 @@ impl Database {
             return Err(broken("no such page, or too many"));
         }
         let mut page = vec![0; self.page_size];
-        let logged = self.log.as_mut().and_then(|(log, pages)| Some((log, *pages.get(&number)?)));
-        let (file, at) = match logged {
-            Some((log, at)) => (log, at),
-            None => (&mut self.file, u64::from(number - 1) * self.page_size as u64),
-        };
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(&mut page)?;
+        if !self.log.page(number, &mut page)? {
+            self.file.seek(SeekFrom::Start(u64::from(number - 1) * self.page_size as u64))?;
+            self.file.read_exact(&mut page)?;
+        }
         Ok(page)
     }
 
@@ -224,53 +238,6 @@ impl Database {
         }
         Ok(())
     }
-}
-
-/// Where the log keeps the newest committed version of each page.
-fn log(database: &Path, page_size: usize) -> io::Result<Option<(File, HashMap<u32, u64>)>> {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
-    let mut file = match File::open(PathBuf::from(name)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut head = [0; 32];
-    if file.read_exact(&mut head).is_err() {
-        // An empty one: everything is in the database.
-        return Ok(None);
-    }
-    let word = |bytes: &[u8], at: usize| {
-        bytes.get(at..at + 4).map_or(0, |word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
-    };
-    if head == [0; 32] {
-        // SQLite does not read such a one either.
-        return Ok(None);
-    }
-    if word(&head, 0) & !1 != 0x377f_0682 || word(&head, 8) as usize != page_size {
-        return Err(broken("not a log of this database"));
-    }
-    let step = 24 + page_size as u64;
-    let frames = (file.metadata()?.len().saturating_sub(32)) / step;
-    if frames > MOST_FRAMES {
-        return Err(broken("too long a log"));
-    }
-    let (mut pages, mut waiting) = (HashMap::new(), Vec::new());
-    for frame in 0..frames {
-        let at = 32 + frame * step;
-        let mut head_of_frame = [0; 24];
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(&mut head_of_frame)?;
-        // Frames of an earlier round of the log carry other salts.
-        if head_of_frame[8..16] != head[16..24] {
-            break;
-        }
-        waiting.push((word(&head_of_frame, 0), at + 24));
-        if word(&head_of_frame, 4) != 0 {
-            pages.extend(waiting.drain(..));
-        }
-    }
-    Ok(Some((file, pages)))
 }
 
 /// The first column of `CREATE INDEX … ON … (first, …)`.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{SessionId, Witness};
 
 use super::files;
-use super::sqlite::{self, Database, Entries};
+use super::sqlite::{self, Entries};
 use crate::{Damage, Found, Look, Wanted};
 
 /// Names the database; logins and settings stay where they are.
@@ -53,9 +53,8 @@ fn at_it(store: &Path, session: &SessionId, wanted: Wanted) -> io::Result<Look> 
         return Ok(Look { witness, damage, ..Look::at_nothing(found) });
     }
     for path in paths {
-        match messages(&path, session) {
-            Ok((Some(mut database), entries)) if entries.count > 0 => {
-                let damage = wanted.damage.then(|| lost(&mut database, entries).ok().flatten()).flatten();
+        match messages(&path, session, wanted.damage) {
+            Ok((entries, damage)) if entries.count > 0 => {
                 let witness = Some(seen(&path, entries.count, entries.last));
                 return Ok(Look { witness, damage, ..Look::at_nothing(Found::At(path)) });
             }
@@ -86,19 +85,21 @@ fn databases(store: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The messages of a session, and the database to look for more in; none if nothing is in it yet.
-fn messages(path: &Path, session: &SessionId) -> io::Result<(Option<Database>, Entries)> {
-    let Some(mut database) = Database::open(path)? else { return Ok((None, Entries::default())) };
-    let entries = database.entries("message", "session_id", session.as_str())?;
-    Ok((Some(database), entries))
-}
-
-/// What is wrong with a session whose messages these are: the last one is in the index and nowhere else.
-fn lost(database: &mut Database, entries: Entries) -> io::Result<Option<Damage>> {
-    let whole = database
-        .has_row("message", entries.last)
-        .or_else(|error| if sqlite::is_zeroed(&error) { Ok(false) } else { Err(error) })?;
-    Ok((!whole).then_some(Damage::Zeroed))
+/// The messages of a session, and what is wrong with it if that is asked for: the last one is in the index and
+/// nowhere else.
+fn messages(database: &Path, session: &SessionId, and_damage: bool) -> io::Result<(Entries, Option<Damage>)> {
+    let found = sqlite::read(database, |database| {
+        let entries = database.entries("message", "session_id", session.as_str())?;
+        if !and_damage || entries.count == 0 {
+            return Ok((entries, None));
+        }
+        let lost = match database.has_row("message", entries.last) {
+            Ok(whole) => !whole,
+            Err(error) => sqlite::is_zeroed(&error),
+        };
+        Ok((entries, lost.then_some(Damage::Zeroed)))
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
 /// What is wrong with a session: its last message is lost, or a file of a message is none.
@@ -106,18 +107,15 @@ pub(super) fn damage(found: &Path, session: &SessionId) -> io::Result<Option<Dam
     if found.is_dir() {
         return Ok((!files::are_whole(found)?).then_some(Damage::Zeroed));
     }
-    match messages(found, session)? {
-        (Some(mut database), entries) => lost(&mut database, entries),
-        (None, _) => Ok(None),
-    }
+    Ok(messages(found, session, true)?.1)
 }
 
 /// Whether a prompt was ever stored there: until then its tables may still be in the making. Two that
 /// make them at once break each other.
 pub(super) fn is_set_up(store: &Path) -> bool {
-    let holds_a_message = |path: &PathBuf| match Database::open(path) {
-        Ok(Some(mut database)) => database.has_any("message", "session_id").unwrap_or(false),
-        _ => false,
+    let holds_a_message = |path: &PathBuf| {
+        let any = sqlite::read(path, |database| database.has_any("message", "session_id"));
+        any.ok().flatten().unwrap_or(false)
     };
     match databases(store) {
         Ok(databases) if databases.is_empty() => files::any(store),
@@ -131,7 +129,7 @@ pub(super) fn witness(found: &Path, session: &SessionId) -> Option<Witness> {
     if found.is_dir() {
         return Some(seen(found, fs::read_dir(found).ok()?.count() as u64, 0));
     }
-    let (_, entries) = messages(found, session).ok()?;
+    let (entries, _) = messages(found, session, false).ok()?;
     Some(seen(found, entries.count, entries.last))
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Found;
+use rusqlite::Connection;
 
 use crate::recording::directory;
 use crate::requests::{definition, opencode};
@@ -180,4 +181,106 @@ fn a_store_is_set_up_once_a_prompt_was_stored() {
     let store = tempfile::tempdir().unwrap();
     fs::create_dir_all(store.path().join("storage/message/ses_1")).unwrap();
     assert!(is_set_up(store.path()));
+}
+
+/// A database as OpenCode makes one, with an empty session A.
+fn written() -> (tempfile::TempDir, Connection) {
+    let store = tempfile::tempdir().unwrap();
+    let writer = Connection::open(store.path().join("opencode.db")).unwrap();
+    let tables = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8;
+         CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, data TEXT);
+         CREATE INDEX message_session_idx ON message (session_id, id);";
+    writer.execute_batch(tables).unwrap();
+    (store, writer)
+}
+
+/// Adds two messages to session A at once.
+fn say(writer: &mut Connection, number: usize) {
+    let said = writer.transaction().unwrap();
+    for half in ["a", "b"] {
+        let id = format!("msg_{number:06}{half}");
+        let values = (id, "ses_e1f622e5effeAAAAAAAAAAAAAA", "x".repeat(number % 5000));
+        said.execute("INSERT INTO message VALUES (?1, ?2, ?3)", values).unwrap();
+    }
+    said.commit().unwrap();
+}
+
+fn listed(store: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
+    let entries = fs::read_dir(store).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let meta = entry.metadata().unwrap();
+        (entry.file_name().into_string().unwrap(), meta.len(), meta.modified().unwrap())
+    });
+    let mut listed: Vec<_> = entries.collect();
+    listed.sort();
+    listed
+}
+
+#[test]
+fn a_look_leaves_no_trace_while_the_database_is_open_and_after_it_was_closed() {
+    let (store, mut writer) = written();
+    say(&mut writer, 1);
+    let open = listed(store.path());
+    assert!(open.iter().any(|(name, ..)| name.ends_with("-wal")), "{open:?}");
+    assert_eq!(find(store.path(), 'A').1.unwrap().0, 2);
+    assert_eq!(listed(store.path()), open);
+    writer.close().unwrap();
+    let closed = listed(store.path());
+    assert_eq!(closed.len(), 1, "{closed:?}");
+    assert_eq!(find(store.path(), 'A').1.unwrap().0, 2);
+    assert_eq!(listed(store.path()), closed);
+}
+
+#[test]
+fn while_somebody_writes_every_look_sees_whole_transactions_in_their_order() {
+    const MOST: usize = 400;
+    let (store, mut writer) = written();
+    say(&mut writer, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(move || (1..MOST).for_each(|number| say(&mut writer, number)));
+        let mut before = 2;
+        while before < 2 * MOST as u64 {
+            // It may be written to too fast to be read, and says so.
+            let (Found::At(_), Some((count, _))) = find(store.path(), 'A') else { continue };
+            assert!(count % 2 == 0 && count >= before, "{count} after {before}");
+            before = count;
+        }
+    });
+}
+
+#[test]
+fn what_is_torn_or_changed_in_the_log_and_all_behind_it_does_not_count() {
+    let (store, mut writer) = written();
+    // All of it stays in the log.
+    writer.execute_batch("PRAGMA wal_autocheckpoint = 0").unwrap();
+    for number in 0..20 {
+        say(&mut writer, number);
+    }
+    let copy = tempfile::tempdir().unwrap();
+    fs::copy(store.path().join("opencode.db"), copy.path().join("opencode.db")).unwrap();
+    let whole = fs::read(store.path().join("opencode.db-wal")).unwrap();
+    let log = copy.path().join("opencode.db-wal");
+    let by_sqlite = |bytes: &[u8]| {
+        let store = tempfile::tempdir().unwrap();
+        fs::copy(copy.path().join("opencode.db"), store.path().join("o.db")).unwrap();
+        fs::write(store.path().join("o.db-wal"), bytes).unwrap();
+        let reader = Connection::open(store.path().join("o.db")).unwrap();
+        reader.query_row("SELECT count(*) FROM message", [], |row| row.get::<_, i64>(0)).unwrap_or(0)
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for at in (40..whole.len()).step_by(whole.len() / 40) {
+        for torn in [false, true] {
+            let mut bytes = whole.clone();
+            if torn {
+                bytes[at..].fill(0);
+            } else {
+                bytes[at] ^= 0x40;
+            }
+            fs::write(&log, &bytes).unwrap();
+            let ours = find(copy.path(), 'A').1.map_or(0, |(count, _)| i64::try_from(count).unwrap());
+            assert_eq!(ours, by_sqlite(&bytes), "at {at} of {}, torn: {torn}", whole.len());
+            seen.insert(ours);
+        }
+    }
+    assert!(seen.len() > 10, "{seen:?}");
 }
