@@ -6,8 +6,7 @@ use std::ffi::OsString;
 use clap::{Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-
-use rejoin::{ListFilter, Listed};
+use rejoin::{ListFilter, ListedConversation};
 
 use crate::cli::Cli;
 use crate::{commands, style};
@@ -53,14 +52,9 @@ fn conversations() -> Vec<CompletionCandidate> {
             ListFilter { project: Some(commands::here()?), limit: Some(100), ..ListFilter::default() };
         Ok(rejoin.list(&filter)?.conversations)
     });
-    let candidate = |listed: &Listed| {
-        let name = listed
-            .summary
-            .name
-            .clone()
-            .filter(|name| can_be_typed(name))
-            .unwrap_or_else(|| listed.id.short());
-        let title = style::one_line(&listed.summary.title, 60);
+    let candidate = |listed: &ListedConversation| {
+        let name = listed.name.clone().filter(|name| can_be_typed(name)).unwrap_or_else(|| listed.id.short());
+        let title = style::one_line(&listed.title, 60);
         CompletionCandidate::new(OsString::from(name)).help(Some(title.into()))
     };
     list.unwrap_or_default().iter().map(candidate).collect()

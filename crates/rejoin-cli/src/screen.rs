@@ -171,13 +171,24 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     seen(Stdout::new().json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
+/// The same, with the names of its fields in the order of the alphabet.
+pub(crate) fn sorted_json(value: &impl Serialize) -> anyhow::Result<()> {
+    json(&serde_json::to_value(value)?)
+}
+
 fn seen(written: io::Result<()>) -> anyhow::Result<()> {
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
+    match written.context("cannot write to standard output") {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        written => written,
     }
+}
+
+/// Whether nothing could be written because nobody reads any more. Somebody who closed the pipe has seen enough:
+/// that is no error.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let by_library = error.downcast_ref::<rejoin::Error>().and_then(rejoin::Error::io_kind);
+    let mut kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    kinds.any(|kind| kind == io::ErrorKind::BrokenPipe) || by_library == Some(io::ErrorKind::BrokenPipe)
 }
 
 /// stdout for what is meant for programs, also as a stream of bytes.

@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use crate::screen::{self, Painted, Style, label};
+use crate::screen::{self, Painted, Style};
 use crate::tty;
+
+pub(crate) use rejoin::{cut_to_width as cut, one_line};
 
 /// Whether stderr is a terminal.
 pub(crate) fn on_terminal() -> bool {
@@ -133,35 +133,9 @@ pub(crate) fn dollars(cost: f64) -> String {
     if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
-/// The first line of a text, cut to a width. Names and the like, of which no line may be hidden, are
-/// labels instead: [`cut`].
-pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    fit(label(&line.replace('\t', " ")), width)
-}
-
 /// The name of a conversation, else how it begins.
 pub(crate) fn title(name: Option<&str>, beginning: &str, width: usize) -> String {
     name.map_or_else(|| one_line(beginning, width), |name| cut(name, width))
-}
-
-/// A label cut to a width.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    fit(label(text), width)
-}
-
-fn fit(line: String, width: usize) -> String {
-    if line.width() <= width {
-        return line;
-    }
-    let mut room = width.saturating_sub(1);
-    let fits = |c: &char| {
-        let left = room.checked_sub(c.width().unwrap_or_default());
-        room = left.unwrap_or_default();
-        left.is_some()
-    };
-    let cut: String = line.chars().take_while(fits).collect();
-    format!("{}…", cut.trim_end())
 }
 
 /// A path with the home directory as `~`.

@@ -1,6 +1,7 @@
 //! Columns that fit the terminal.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use rejoin::cut_to_width;
+use unicode_width::UnicodeWidthStr;
 
 use crate::screen::label;
 use crate::tty;
@@ -62,7 +63,7 @@ pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, h
     let mut line = |cells: Vec<&str>| {
         let mut text = String::new();
         for ((cell, column), size) in cells.iter().zip(&columns).zip(&sizes) {
-            let cell = fit(cell, *size);
+            let cell = cut_to_width(cell, *size);
             let gap = " ".repeat(size - cell.width());
             if column.right {
                 text.push_str(&gap);
@@ -83,23 +84,6 @@ pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, h
         line(columns.iter().map(|column| column.cells[row].as_str()).collect());
     }
     out
-}
-
-/// A text cut to so many columns of the terminal.
-pub(crate) fn fit(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut used = 1;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > columns {
-            break;
-        }
-        out.push(c);
-    }
-    format!("{}…", out.trim_end())
 }
 
 #[cfg(test)]

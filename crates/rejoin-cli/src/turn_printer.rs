@@ -1,10 +1,9 @@
 //! What a turn looks like: stdout is data, stderr is talk.
 
 use rejoin::{
-    ConversationId, Decision, Event, MessageId, Outcome, Reason, Receipt, Rejoin, Stream, TurnOutcome,
-    call_words,
+    BrokenOffTurn, ConversationId, Decision, Event, MessageId, Outcome, Reason, Receipt, Rejoin, Stream,
+    TurnOutcome, TurnResult, call_words,
 };
-use serde_json::json;
 
 use crate::chat::ToolCallLines;
 use crate::commands::turn_args::Output;
@@ -208,8 +207,7 @@ impl<'a> Printer<'a> {
         match self.output {
             Output::StreamJson => {}
             Output::Json => {
-                let mut object = serde_json::to_value(receipt)?;
-                object["text"] = outcome.text().into();
+                let object = serde_json::to_value(TurnResult::from(outcome))?;
                 self.json(&(serde_json::to_string_pretty(&object)? + "\n"));
             }
             Output::Text => {
@@ -229,11 +227,9 @@ impl<'a> Printer<'a> {
     /// rejoin itself failed in the middle: the stream still gets its one closing line.
     pub(crate) fn broke_off(&mut self, error: &rejoin::Error) {
         if self.output == Output::StreamJson && self.begun && !self.ended {
-            let line = json!({
-                "type": "result", "text": "", "outcome": "failed", "class": "internal",
-                "error": error.to_string(), "exit_code": error.exit_code(),
-            });
-            self.json(&format!("{line}\n"));
+            if let Ok(line) = serde_json::to_value(BrokenOffTurn::from(error)) {
+                self.json(&format!("{line}\n"));
+            }
         } else {
             self.end_line();
         }

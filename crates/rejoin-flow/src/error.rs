@@ -3,10 +3,13 @@ use std::path::PathBuf;
 
 use rejoin_journal::{JournalError, LockError};
 
-use crate::Problems;
+use serde::Serialize;
+
+use crate::{Problems, State};
 
 /// Why a flow was not run, or could not go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FlowError {
     /// The flow itself is wrong.
     #[error(transparent)]
@@ -38,6 +41,14 @@ pub enum FlowError {
     /// Somebody else is at it.
     #[error("{0}")]
     Busy(String),
+    /// The process that is at a run could not be told to stop.
+    #[error("cannot reach the process that is at it ({pid}): {cause}")]
+    Unreachable {
+        /// Its number.
+        pid: u32,
+        /// What the system said.
+        cause: std::io::Error,
+    },
     /// The run could not be written down or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -61,9 +72,28 @@ impl FlowError {
             },
             FlowError::NotFound(_) => 4,
             FlowError::Busy(_) => 6,
-            FlowError::Journal(_) | FlowError::Damaged { .. } => 7,
+            FlowError::Journal(_) | FlowError::Damaged { .. } | FlowError::Unreachable { .. } => 7,
             FlowError::Rejoin(error) => error.exit_code(),
         }
+    }
+}
+
+/// The closing line of a run's stream where rejoin itself failed in the middle.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "type", rename = "result")]
+#[non_exhaustive]
+pub struct BrokenOffRun {
+    /// Always `failed`.
+    pub state: State,
+    /// The exit code the command gives for it.
+    pub code: i32,
+    /// What went wrong.
+    pub error: String,
+}
+
+impl From<&FlowError> for BrokenOffRun {
+    fn from(error: &FlowError) -> Self {
+        Self { state: State::Failed, code: error.exit_code(), error: error.to_string() }
     }
 }
 

@@ -19,15 +19,15 @@ mod source;
 mod template;
 mod uses;
 
-pub use error::FlowError;
+pub use error::{BrokenOffRun, FlowError};
 pub use model::{
     AgentStep, CommandStep, Failure, Flow, ForEach, How, Input, Items, Kind, Parallel, Retry, Step, Strategy,
     Text,
 };
 pub use place::{Place, Problem, Problems};
 pub use run::{
-    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, Prepared, Record, Run, RunId, Standing,
-    State, Steps, Stop, find, holder, runs,
+    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, PlannedStep, Prepared, Record, Run, RunId,
+    Standing, State, Steps, Stop, cancel, find, holder, open, runs,
 };
 pub use schema::schema;
 pub use source::Source;

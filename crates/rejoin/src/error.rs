@@ -1,8 +1,11 @@
+use std::io;
+
 use rejoin_engine::TurnError;
 use rejoin_journal::JournalError;
 
 /// Why something was not done. A turn that ran and failed is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The turn was refused or could not be carried out.
     #[error(transparent)]
@@ -33,6 +36,16 @@ impl Error {
     /// Whether somebody else is at it, or was meanwhile.
     pub fn is_busy(&self) -> bool {
         matches!(self, Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. }))
+    }
+
+    /// What the system refused, if it refused something.
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Error::Turn(
+                TurnError::System { cause, .. } | TurnError::Journal(JournalError::Io { cause, .. }),
+            ) => Some(cause.kind()),
+            _ => None,
+        }
     }
 
     pub(crate) fn usage(text: impl Into<String>) -> Self {

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::config::suggestion;
 
 /// A message that was named.
-pub(crate) struct Found {
+pub(crate) struct NamedMessage {
     pub(crate) message: MessageId,
     /// It was named as the end of this branch.
     pub(crate) branch: Option<String>,
@@ -16,10 +16,10 @@ pub(crate) struct Found {
 
 /// The message meant by `@` (the head), `@~2` (two turns before it), a turn's number as `show`
 /// prints it, a branch's name, or an id or the beginning of one.
-pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Found, Error> {
+pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<NamedMessage, Error> {
     let tree = &conversation.tree;
     let (path, _) = tree.path(tree.head().map(|turn| turn.id));
-    let turn = |turn: &Turn, branch| Found { message: turn.end, branch, names_a_turn: true };
+    let turn = |turn: &Turn, branch| NamedMessage { message: turn.end, branch, names_a_turn: true };
     let short_number = (1..=3).contains(&text.len());
     if let Some(number) = text.parse::<usize>().ok().filter(|_| short_number) {
         let at = number.checked_sub(1).and_then(|at| path.get(at));
@@ -38,7 +38,7 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Fo
     }
     let found = if text.is_empty() { Vec::new() } else { tree.messages_with_prefix(text) };
     match found.as_slice() {
-        [one] => Ok(Found {
+        [one] => Ok(NamedMessage {
             message: *one,
             branch: None,
             names_a_turn: tree.turn(*one).is_some_and(|turn| turn.id == *one),

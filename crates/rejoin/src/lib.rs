@@ -26,36 +26,51 @@
 //! `$REJOIN_HELPER`, beside the running program, and on `PATH`. Without it supervision is reduced
 //! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
 
+mod agents;
 mod builder;
-mod change;
+mod builder_by_id;
+mod chat_state;
+mod check_journal;
 mod config;
+mod conversation_view;
 mod doctor;
 mod duration;
+mod edit_conversation;
 mod error;
 mod export;
-mod find;
+mod find_conversation;
 mod find_message;
 mod home;
-mod keep;
 mod list;
+mod move_project;
 mod name;
+mod prune;
 mod request;
 mod resolve;
 mod search;
+mod shown;
 mod stats;
-mod view;
+mod text_width;
+mod tree_rows;
+mod turn_options;
+mod turn_result;
+mod turn_status;
 
+pub use agents::{AgentReport, known_agents};
 pub use builder::TurnBuilder;
-pub use change::{Moved, Rewind};
+pub use chat_state::{ChatConversation, ChatStart, ChatState};
+pub use check_journal::{JournalCheck, JournalProblem};
 pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
+pub use conversation_view::ConversationView;
 pub use doctor::{Check, Checkup, Finding};
 pub use duration::parse_duration;
+pub use edit_conversation::{MovedHead, Rewind};
 pub use error::Error;
-pub use export::{Format, Imported, Redactor, Taken};
+pub use export::{Format, ImportOutcome, Imported, Redactor};
 pub use home::Rejoin;
-pub use keep::Checked;
-pub use list::{ListFilter, Listed, Listing};
+pub use list::{ConversationState, ListFilter, ListedConversation, Listing};
 pub use name::check_name;
+pub use prune::PruneFilter;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
@@ -70,10 +85,14 @@ pub use rejoin_engine::{
     NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, Why, end_left,
     supervisor_main,
 };
-pub use rejoin_index::{
-    Bar, ConversationState as State, Grouping, Hit, Progress, Query, Stats, Summary, TextSource as Source,
-};
+pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
+pub use rejoin_journal::{JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedPlace};
-pub use search::{Found, SearchFilter};
-pub use stats::{Counted, StatsFilter};
-pub use view::{AgentReport, ConversationView, known_agents};
+pub use search::{SearchFilter, SearchHit, SearchResults};
+pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};
+pub use stats::{Stats, StatsFilter, TurnCounts};
+pub use text_width::{cut_to_width, one_line};
+pub use tree_rows::TreeRow;
+pub use turn_options::TurnOptions;
+pub use turn_result::{BrokenOffTurn, TurnResult};
+pub use turn_status::TurnStatus;

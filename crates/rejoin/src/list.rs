@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rejoin_core::{Agent, ConversationId};
-use rejoin_index::{ConversationEntry, ConversationFilter, Summary};
+use rejoin_core::{Agent, ConversationId, Usage};
+use rejoin_index::{ConversationEntry, ConversationFilter, ConversationState as IndexedState};
+use serde::{Deserialize, Serialize};
 
 use crate::resolve::known_agent;
-use crate::{Error, Rejoin};
+use crate::{Error, Rejoin, one_line};
+
+/// How much of what a conversation begins with is its title, in columns.
+pub(crate) const TITLE_WIDTH: usize = 200;
 
 /// Which conversations to list. By default all there are.
 #[derive(Clone, Debug, Default)]
@@ -27,28 +31,99 @@ pub struct ListFilter {
 
 /// Conversations, newest first.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Listing {
     /// The newest ones.
-    pub conversations: Vec<Listed>,
+    pub conversations: Vec<ListedConversation>,
     /// There are older ones.
     pub more: bool,
     /// What could not be read.
     pub warnings: Vec<String>,
 }
 
-/// A conversation in a list.
-#[derive(Clone, Debug)]
-pub struct Listed {
+/// A conversation in a list, as `rejoin ls --json` prints it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListedConversation {
     /// Its id.
     pub id: ConversationId,
-    /// When it was last used: a name, a label, a copy of its file is no use.
-    pub used: SystemTime,
-    /// A turn is running now.
-    pub running: bool,
+    /// Its name, if it got one.
+    pub name: Option<String>,
+    /// The first line of the first prompt.
+    pub title: String,
+    /// The project; `None` if its first record is lost, and no other tells.
+    pub project: Option<String>,
+    /// The directory it lives in.
+    pub dir: Option<String>,
+    /// The git branch its last turn ran on.
+    pub git_branch: Option<String>,
+    /// The named branch of the conversation the next turn goes on.
+    pub branch: Option<String>,
+    /// How many branches it has: turns that nothing hangs on.
+    pub branches: usize,
+    /// Its labels.
+    pub tags: BTreeSet<String>,
+    /// The agents that took turns, in the order they came.
+    pub agents: Vec<Agent>,
+    /// How many turns there are, on all branches.
+    pub turns: usize,
+    /// How many messages there are in them: of the user, of agents, of tools.
+    pub messages: usize,
+    /// When its first turn began, in milliseconds since 1970.
+    pub started_ms: Option<i64>,
+    /// When it was last used, in milliseconds since 1970: a name, a label, a copy of its file is no use.
+    pub used_ms: u64,
+    /// Tokens of all turns.
+    pub usage: Usage,
+    /// Cost of all turns in US dollars, where agents tell.
+    pub cost: Option<f64>,
+    /// How it stands.
+    pub state: ConversationState,
     /// The file it is kept in.
     pub file: Option<PathBuf>,
-    /// What is told of it.
-    pub summary: Summary,
+}
+
+/// How a conversation stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConversationState {
+    /// Its last turn is done.
+    Idle,
+    /// A turn is running now.
+    Running,
+    /// Its last turn was cut.
+    Interrupted,
+    /// Its last turn failed.
+    Failed,
+}
+
+impl ConversationState {
+    fn of(recorded: IndexedState, is_running: bool) -> Self {
+        match recorded {
+            _ if is_running => Self::Running,
+            IndexedState::Idle => Self::Idle,
+            IndexedState::Failed => Self::Failed,
+            IndexedState::Interrupted => Self::Interrupted,
+        }
+    }
+
+    /// The stable word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl ListedConversation {
+    /// When it was last used.
+    pub fn used(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.used_ms)
+    }
 }
 
 impl Rejoin {
@@ -59,7 +134,7 @@ impl Rejoin {
     /// # fn main() -> Result<(), rejoin::Error> {
     /// let here = ListFilter { project: Some(".".into()), limit: Some(10), ..ListFilter::default() };
     /// for one in Rejoin::open()?.list(&here)?.conversations {
-    ///     println!("{} {}", one.id, one.summary.title);
+    ///     println!("{} {} ({})", one.id, one.title, one.state.name());
     /// }
     /// # Ok(())
     /// # }
@@ -74,16 +149,10 @@ impl Rejoin {
             since: filter.since,
             limit: filter.limit,
         })?;
-        let listed = |listed: ConversationEntry| Listed {
-            id: listed.id,
-            used: listed.used,
-            running: self.is_running(listed.id),
-            file: self.engine.store().file(listed.id, project.as_deref()),
-            summary: listed.summary,
-        };
         if let Some(agent) = filter.agent.as_ref().filter(|_| list.conversations.is_empty()) {
             known_agent(agent)?;
         }
+        let listed = |listed| self.listed(listed, project.as_deref());
         Ok(Listing {
             conversations: list.conversations.into_iter().map(listed).collect(),
             more: list.more,
@@ -91,10 +160,35 @@ impl Rejoin {
         })
     }
 
+    fn listed(&self, listed: ConversationEntry, project: Option<&str>) -> ListedConversation {
+        let ConversationEntry { id, used, summary } = listed;
+        let used = used.duration_since(UNIX_EPOCH).unwrap_or_default();
+        ListedConversation {
+            id,
+            title: one_line(&summary.title, TITLE_WIDTH),
+            name: summary.name,
+            project: summary.project,
+            dir: summary.dir,
+            git_branch: summary.git_branch,
+            branch: summary.branch,
+            branches: summary.branches,
+            tags: summary.tags,
+            agents: summary.agents,
+            turns: summary.turns,
+            messages: summary.messages,
+            started_ms: summary.started,
+            used_ms: used.as_millis().try_into().unwrap_or(u64::MAX),
+            usage: summary.usage,
+            cost: summary.cost,
+            state: ConversationState::of(summary.state, self.is_running(id)),
+            file: self.engine.store().file(id, project),
+        }
+    }
+
     /// The labels in use, in the project a directory is in or in all.
     pub fn tags(&self, project: Option<PathBuf>) -> Result<BTreeSet<String>, Error> {
         let all = self.list(&ListFilter { project, ..ListFilter::default() })?;
-        Ok(all.conversations.into_iter().flat_map(|listed| listed.summary.tags).collect())
+        Ok(all.conversations.into_iter().flat_map(|listed| listed.tags).collect())
     }
 }
 

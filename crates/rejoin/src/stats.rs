@@ -1,10 +1,12 @@
 //! Counting turns, tokens, cost, and what resuming saved.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rejoin_core::Agent;
-use rejoin_index::{Grouping, Stats};
+use rejoin_core::{Agent, Calls, Usage};
+use rejoin_index::{Bar, Grouping};
+use serde::{Deserialize, Serialize};
 
 use crate::list::project_of;
 use crate::{Error, Rejoin};
@@ -20,18 +22,71 @@ pub struct StatsFilter {
     pub by: Option<Grouping>,
 }
 
-/// What was counted.
-#[derive(Clone, Debug)]
-pub struct Counted {
-    /// The numbers.
-    pub stats: Stats,
+/// What was counted, as `rejoin stats --json` prints it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Stats {
+    /// All turns together.
+    pub all: TurnCounts,
+    /// By agent, model, project or day, in the order of their names; `None` if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<BTreeMap<String, TurnCounts>>,
     /// What could not be read.
+    #[serde(skip)]
     pub warnings: Vec<String>,
+}
+
+/// Turns, counted.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TurnCounts {
+    /// Conversations they belong to.
+    pub conversations: u64,
+    /// All turns.
+    pub turns: u64,
+    /// Those that continued the agent's own session.
+    pub resumed: u64,
+    /// Those that began a new one, by reason.
+    pub fresh: BTreeMap<String, u64>,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that were stopped, or still run.
+    pub cut: u64,
+    /// Calls of tools in them.
+    pub tool_calls: Calls,
+    /// Their tokens.
+    pub usage: Usage,
+    /// Their cost in US dollars, where agents tell.
+    pub cost: f64,
+    /// Bytes sent to agents.
+    pub bytes_sent: u64,
+    /// Bytes that were not sent again because a session was resumed: for every resumed turn, the
+    /// history its agent should know, as far as it fits into the budget of a replay, less what was
+    /// sent instead.
+    pub bytes_saved: u64,
+}
+
+impl From<Bar> for TurnCounts {
+    fn from(bar: Bar) -> Self {
+        Self {
+            conversations: bar.conversations,
+            turns: bar.turns,
+            resumed: bar.resumed,
+            fresh: bar.fresh,
+            failed: bar.failed,
+            cut: bar.cut,
+            tool_calls: bar.calls,
+            usage: bar.usage,
+            cost: bar.cost,
+            bytes_sent: bar.sent,
+            bytes_saved: bar.saved,
+        }
+    }
 }
 
 impl Rejoin {
     /// Counts turns: how many were resumed or fresh and why, tokens, cost, bytes sent and saved.
-    pub fn stats(&self, filter: &StatsFilter) -> Result<Counted, Error> {
+    pub fn stats(&self, filter: &StatsFilter) -> Result<Stats, Error> {
         let project = project_of(filter.project.as_deref());
         let since = filter.since.map(|since| {
             since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis().try_into().unwrap_or(i64::MAX)
@@ -41,12 +96,17 @@ impl Rejoin {
             agent.map_or(usual, |agent| self.setup(agent).replay_budget)
         };
         let mut index = self.index();
-        let stats = index.stats(&rejoin_index::StatsFilter {
+        let counted = index.stats(&rejoin_index::StatsFilter {
             project: project.as_deref(),
             since,
             by: filter.by,
             budget: &budget,
         })?;
-        Ok(Counted { stats, warnings: index.warnings().to_vec() })
+        let groups = || counted.by.into_iter().map(|(name, bar)| (name, bar.into())).collect();
+        Ok(Stats {
+            all: counted.all.into(),
+            by: filter.by.map(|_| groups()),
+            warnings: index.warnings().to_vec(),
+        })
     }
 }

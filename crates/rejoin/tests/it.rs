@@ -9,8 +9,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rejoin::{
-    Agent, AgentConfig, Answer, Config, Decision, Error, Event, Helper, ListFilter, Outcome, Permissions,
-    Reason, Rejoin, Scope, TurnBuilder, TurnState,
+    Agent, AgentConfig, Answer, ChatConversation, ChatStart, ChatState, Config, Decision, Error, Event,
+    Format, Grouping, Helper, ImportOutcome, ListFilter, Outcome, Permissions, PruneFilter, Reason, Rejoin,
+    Scope, StatsFilter, TurnBuilder, TurnOptions, TurnState, TurnStatus,
 };
 use tempfile::TempDir;
 
@@ -267,8 +268,8 @@ fn the_history_can_be_read() {
     place.turn("more").continue_latest().agent(Agent::named("demo2")).run(|_| {}).unwrap();
     let here = ListFilter { project: Some(place.project()), ..ListFilter::default() };
     let list = place.rejoin.list(&here).unwrap().conversations;
-    assert_eq!((list.len(), list[0].summary.title.as_str()), (1, "hello MARK-a"));
-    assert_eq!(list[0].summary.agents, [Agent::Demo, Agent::named("demo2")]);
+    assert_eq!((list.len(), list[0].title.as_str()), (1, "hello MARK-a"));
+    assert_eq!(list[0].agents, [Agent::Demo, Agent::named("demo2")]);
     let view = place.rejoin.view(&place.project(), "@").unwrap();
     let said = view.messages(view.path()[0], 1000).unwrap();
     assert_eq!(said[0].text(), "hello MARK-a");
@@ -425,4 +426,165 @@ fn a_copy_is_believed_as_far_as_what_it_was_copied_from() {
     let copy = other.rejoin.fork(taken, turn.receipt().turn).unwrap();
     let there = plan(&other, copy.to_string());
     assert!(!is_full(&there) && there.cwd == other.project().to_string_lossy(), "{there:?}");
+}
+
+#[test]
+fn what_programs_get_is_what_the_command_prints() {
+    let Some(place) = Place::new() else { return };
+    place.turn("hello MARK-a").run(|_| {}).unwrap();
+    place.turn("more").continue_latest().run(|_| {}).unwrap();
+    let command = |args: &[&str]| -> serde_json::Value {
+        let output = Command::new(executable().unwrap())
+            .args(args)
+            .current_dir(place.project())
+            .env("REJOIN_HOME", place.dir.path().join("home"))
+            .env("REJOIN_CONFIG", "/dev/null")
+            .output()
+            .unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let list = place.rejoin.list(&ListFilter::default()).unwrap().conversations;
+    assert_eq!(serde_json::to_value(&list).unwrap(), command(&["ls", "--json"]));
+    let view = place.rejoin.open_conversation(list[0].id).unwrap();
+    let shown = view.shown(&view.path(), 64 << 10).unwrap();
+    assert_eq!(serde_json::to_value(&shown).unwrap(), command(&["show", "--json"]));
+    let query = rejoin::Query::parse(&["hello"]).unwrap();
+    let hits = place.rejoin.search(&query, &rejoin::SearchFilter::default()).unwrap().hits;
+    assert_eq!(serde_json::to_value(&hits).unwrap(), command(&["search", "hello", "--json"]));
+    let by_agent = StatsFilter { by: Some(Grouping::Agent), ..StatsFilter::default() };
+    let stats = place.rejoin.stats(&by_agent).unwrap();
+    assert_eq!(serde_json::to_value(&stats).unwrap(), command(&["stats", "--by", "agent", "--json"]));
+    let check = place.rejoin.check(view.id(), false).unwrap();
+    assert_eq!(serde_json::to_value([check]).unwrap(), command(&["fsck", "--json"]));
+    let mut export = Vec::new();
+    view.export(Format::Json, None, &mut export).unwrap();
+    let export: serde_json::Value = serde_json::from_slice(&export).unwrap();
+    assert_eq!(export, command(&["export", "@", "--format", "json"]));
+}
+
+#[test]
+fn what_is_read_back_is_the_same() {
+    let Some(place) = Place::new() else { return };
+    place.turn("hello").run(|_| {}).unwrap();
+    let list = place.rejoin.list(&ListFilter::default()).unwrap().conversations;
+    let text = serde_json::to_string(&list).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<rejoin::ListedConversation>>(&text).unwrap(), list);
+}
+
+#[test]
+fn the_way_to_the_head_reads_straight_down_and_other_branches_are_set_off() {
+    let Some(place) = Place::new() else { return };
+    for prompt in ["one", "two"] {
+        place.turn(prompt).conversation("talk").run(|_| {}).unwrap();
+    }
+    place.turn("three").conversation("talk").checkpoint("1").run(|_| {}).unwrap();
+    let view = place.rejoin.view(&place.project(), "talk").unwrap();
+    view.branch("@", Some("other")).unwrap();
+    let view = place.rejoin.view(&place.project(), "talk").unwrap();
+    let turns = view.conversation().tree.turns();
+    let rows = view.tree_rows();
+    let seen: Vec<_> = rows.iter().map(|row| (row.turn, row.depth, row.branches_off, row.on_path)).collect();
+    assert_eq!(
+        seen,
+        [(turns[0].id, 0, false, true), (turns[1].id, 1, true, false), (turns[2].id, 0, false, true)]
+    );
+    assert!(rows[2].is_head && rows[2].branches == ["other"], "{rows:?}");
+}
+
+#[test]
+fn a_turn_that_waits_for_an_answer_says_so() {
+    let Some(place) = Place::new() else { return };
+    let mut asked = TurnStatus::Interrupted;
+    let (rejoin, project) = (&place.rejoin, place.project());
+    let status = || {
+        let view = rejoin.view(&project, "@").unwrap();
+        view.turn_status(view.path().last().unwrap()).unwrap()
+    };
+    let turn = place.turn("ASK tea or coffee").on_question(|_| {
+        asked = status();
+        Answer::Text("tea".into())
+    });
+    turn.run(|_| {}).unwrap();
+    assert_eq!((asked, asked.name()), (TurnStatus::Waiting, "waiting"));
+    assert_eq!(status(), TurnStatus::Completed);
+    place.turn("FAIL crash").continue_latest().run(|_| {}).unwrap();
+    assert_eq!(status(), TurnStatus::Failed);
+}
+
+#[test]
+fn what_is_not_used_for_a_while_is_selected_unless_it_is_to_be_kept() {
+    let Some(place) = Place::new() else { return };
+    place.turn("hello").conversation("kept").run(|_| {}).unwrap();
+    let unnamed = place.turn("hello").run(|_| {}).unwrap().receipt().conversation.unwrap();
+    let filter = |older_than, keep_named, tags: &[&str]| PruneFilter {
+        older_than,
+        project: Some(place.project()),
+        tags: tags.iter().map(ToString::to_string).collect(),
+        keep_named,
+    };
+    let selected = |filter: &PruneFilter| -> Vec<_> {
+        place.rejoin.prunable(filter).unwrap().iter().map(rejoin::ConversationView::id).collect()
+    };
+    std::thread::sleep(Duration::from_millis(5));
+    assert_eq!(selected(&filter(Duration::ZERO, false, &[])).len(), 2);
+    assert_eq!(selected(&filter(Duration::ZERO, true, &[])), [unnamed]);
+    assert_eq!(selected(&filter(Duration::from_mins(1), false, &[])), []);
+    assert_eq!(selected(&filter(Duration::ZERO, false, &["none"])), []);
+}
+
+#[test]
+fn a_bundle_is_taken_in_from_a_stream() {
+    let Some(place) = Place::new() else { return };
+    place.turn("hello").run(|_| {}).unwrap();
+    let view = place.rejoin.view(&place.project(), "@").unwrap();
+    let mut bundle = Vec::new();
+    view.export(Format::Bundle, None, &mut bundle).unwrap();
+    let other = Place::new().unwrap();
+    let imported = other.rejoin.import_from(&mut bundle.as_slice(), "the upload", None).unwrap();
+    assert_eq!((imported.id, imported.outcome), (view.id(), ImportOutcome::New));
+    let cut = bundle.len() - 20;
+    let error = usage_error(other.rejoin.import_from(&mut &bundle[..cut], "the upload", None));
+    assert!(error.starts_with("the upload is a damaged bundle"), "{error}");
+}
+
+#[test]
+fn a_chat_keeps_what_is_meant_for_all_turns_and_forgets_what_was_for_one() {
+    let Some(place) = Place::new() else { return };
+    let (rejoin, project) = (&place.rejoin, place.project());
+    let options = TurnOptions { agent: Some(Agent::Demo), fresh: true, ..TurnOptions::default() };
+    let start = ChatStart { conversation: ChatConversation::Latest, options, ..ChatStart::default() };
+    let mut chat = ChatState::begin(rejoin, &project, start).unwrap();
+    assert!(chat.nothing_to_continue() && chat.conversation().is_none() && chat.options().fresh);
+    assert!(chat.outlook(rejoin).unwrap().is_none());
+    chat.choose_model("big");
+    let first = chat.turn(rejoin, "hello MARK-a").run(|_| {}).unwrap();
+    chat.turn_began(first.receipt().conversation.unwrap());
+    chat.turn_ended(first.receipt().agent.clone());
+    assert!(!chat.options().fresh && chat.options().model.as_deref() == Some("big"));
+    assert!(chat.outlook(rejoin).unwrap().unwrap().plan.resumes());
+    let second = chat.turn(rejoin, "more").run(|_| {}).unwrap();
+    assert_eq!(second.receipt().conversation, chat.conversation());
+    assert!(second.receipt().plan.resumes());
+    let before = chat.clone();
+    assert!(chat.choose_agent(rejoin, Agent::named("nobody")).is_err());
+    assert_eq!(chat, before);
+    chat.choose_agent(rejoin, Agent::named("demo2")).unwrap();
+    assert_eq!(chat.agent(), &Agent::named("demo2"));
+    let kept = serde_json::to_string(&chat).unwrap();
+    assert_eq!(serde_json::from_str::<ChatState>(&kept).unwrap(), chat);
+}
+
+#[test]
+fn a_chat_begins_a_named_conversation_but_not_one_that_was_to_be_found() {
+    let Some(place) = Place::new() else { return };
+    let (rejoin, project) = (&place.rejoin, place.project());
+    let options = TurnOptions { agent: Some(Agent::Demo), ..TurnOptions::default() };
+    let begin = |conversation| {
+        let start = ChatStart { conversation, options: options.clone(), ..ChatStart::default() };
+        ChatState::begin(rejoin, &project, start)
+    };
+    assert_eq!(begin(ChatConversation::Reference("talk".into())).err().unwrap().exit_code(), 4);
+    let named = begin(ChatConversation::Named("talk".into())).unwrap();
+    let id = named.turn(rejoin, "hello").run(|_| {}).unwrap().receipt().conversation;
+    assert_eq!(begin(ChatConversation::Reference("talk".into())).unwrap().conversation(), id);
 }

@@ -1,9 +1,8 @@
 //! What Tab offers: commands, agents, messages and branches.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
 
-use rejoin::{Message, Rejoin};
+use rejoin::{ConversationId, Message, Rejoin};
 use rustyline::Context;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
@@ -20,15 +19,14 @@ const OFFERED: usize = 20;
 /// Knows what could be meant.
 pub(super) struct Helper<'a> {
     rejoin: &'a Rejoin,
-    here: PathBuf,
     /// The conversation, once there is one.
-    pub(super) conversation: Option<String>,
+    pub(super) conversation: Option<ConversationId>,
     agents: OnceCell<Vec<(String, bool)>>,
 }
 
 impl<'a> Helper<'a> {
-    pub(super) fn new(rejoin: &'a Rejoin, here: PathBuf) -> Self {
-        Self { rejoin, here, conversation: None, agents: OnceCell::new() }
+    pub(super) fn new(rejoin: &'a Rejoin) -> Self {
+        Self { rejoin, conversation: None, agents: OnceCell::new() }
     }
 
     /// All agents, and whether they are installed.
@@ -41,8 +39,7 @@ impl<'a> Helper<'a> {
 
     /// Turns and branches, each with what is said about it.
     fn messages(&self, takes: Takes) -> Vec<(String, String)> {
-        let Some(view) = self.conversation.as_ref().and_then(|id| self.rejoin.view(&self.here, id).ok())
-        else {
+        let Some(view) = self.conversation.and_then(|id| self.rejoin.open_conversation(id).ok()) else {
             return Vec::new();
         };
         let tree = &view.conversation().tree;

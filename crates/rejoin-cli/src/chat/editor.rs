@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use rejoin::ConversationId;
 use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -58,9 +59,9 @@ impl<'a> Editor<'a> {
     }
 
     /// Tells which conversation is spoken of, for completion.
-    pub(super) fn about(&mut self, conversation: Option<&str>) {
+    pub(super) fn about(&mut self, conversation: Option<ConversationId>) {
         if let Some(helper) = self.editor.helper_mut() {
-            helper.conversation = conversation.map(str::to_owned);
+            helper.conversation = conversation;
         }
     }
 

@@ -1,37 +1,29 @@
-//! The conversation itself: what the next turn is described with, and what was done.
+//! The conversation at the terminal: what is typed becomes a turn or a change of the chat's state, and is shown.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
-use rejoin::{Agent, ConversationView, Event, Rejoin, TurnBuilder};
+use rejoin::{Agent, ChatConversation, ChatStart, ChatState, ConversationId, Event, Rejoin, TurnBuilder};
 
 use super::editor::{Asked, Editor};
 use super::slash_commands::{self, COMMANDS};
 use super::{last_turns, refuse_how};
 use crate::cli::{Cli, Command};
 use crate::commands::edit::EditArgs;
-use crate::commands::run::{RunArgs, describe};
+use crate::commands::run::RunArgs;
 use crate::commands::{edit, here, move_head, name, show, why};
 use crate::screen::{self, print};
 use crate::signals::Running;
 use crate::tty::Quiet;
 use crate::turn_printer::Printer;
-use crate::{ask, exit, prompt, style};
+use crate::{ask, prompt, style};
 
-/// Stands for what will be said when it is asked whether anything can be.
-const SOMETHING: &str = "?";
-
-/// A conversation that is going on, or about to begin.
+/// A conversation at the terminal.
 pub(super) struct Live<'a> {
     rejoin: &'a Rejoin,
-    here: PathBuf,
-    /// What the next turn is described with. The conversation is in `resume`, once there is one.
-    args: RunArgs,
-    /// Who would do the next turn.
-    agent: Agent,
+    state: ChatState,
     last: Last,
 }
 
@@ -46,37 +38,30 @@ pub(super) struct Last {
 
 impl<'a> Live<'a> {
     /// Finds the conversation, and refuses what the first turn would refuse.
-    pub(super) fn begin(rejoin: &'a Rejoin, mut args: RunArgs) -> anyhow::Result<Self> {
-        let here = here()?;
-        let newest = args.continue_latest.then(|| "@".to_owned());
-        if let Some(wanted) = args.resume.clone().or(args.name.clone()).or(newest) {
-            match rejoin.view(&here, &wanted) {
-                Ok(view) => {
-                    args.resume = Some(view.id().to_string());
-                    args.name = None;
-                    args.continue_latest = false;
-                }
-                // A name that is not taken is one for the conversation that begins.
-                Err(error) if error.exit_code() == exit::NOT_FOUND && args.name.is_some() => {}
-                Err(error) if error.exit_code() == exit::NOT_FOUND && args.continue_latest => {
-                    style::loud("! nothing to continue in this project yet: a new conversation begins");
-                    args.continue_latest = false;
-                }
-                Err(error) => return Err(error.into()),
-            }
+    pub(super) fn begin(rejoin: &'a Rejoin, args: RunArgs) -> anyhow::Result<Self> {
+        let conversation = match (args.resume, args.name) {
+            (Some(reference), _) => ChatConversation::Reference(reference),
+            (None, Some(name)) => ChatConversation::Named(name),
+            (None, None) if args.continue_latest => ChatConversation::Latest,
+            (None, None) => ChatConversation::New,
+        };
+        let scope = args.scope.map(Into::into);
+        let start =
+            ChatStart { conversation, checkpoint: args.checkpoint, scope, options: args.how.options() };
+        let state = ChatState::begin(rejoin, &here()?, start)?;
+        if state.nothing_to_continue() {
+            style::loud("! nothing to continue in this project yet: a new conversation begins");
         }
-        let agent = args.how.apply(describe(rejoin, &args, SOMETHING.into())).dry_run()?.agent;
-        Ok(Self { rejoin, here, args, agent, last: Last::default() })
+        Ok(Self { rejoin, state, last: Last::default() })
     }
 
     /// Shows where it stands.
     pub(super) fn greet(&mut self) -> anyhow::Result<()> {
-        let Some(id) = self.conversation() else {
-            let agent = &self.agent;
+        let Some(view) = self.state.view(self.rejoin)? else {
+            let agent = self.state.agent();
             style::talk(&format!("a new conversation with {agent} · /help, Ctrl-D leaves"));
             return Ok(());
         };
-        let view = self.rejoin.view(&self.here, id)?;
         let turns = style::plural(view.path().len(), "turn");
         let title = style::title(view.conversation().name.as_deref(), &view.title()?, 60);
         style::talk(&format!("{} · {title} · {turns} · /help, Ctrl-D leaves", view.id().short()));
@@ -85,7 +70,7 @@ impl<'a> Live<'a> {
             style::loud(&format!("! {problem}"));
         }
         print(last_turns::last_turns(&view)?)?;
-        match &self.args.checkpoint {
+        match self.state.checkpoint() {
             Some(message) => style::talk(&format!("the next turn goes on after {message}, on a branch")),
             None => self.outlook()?,
         }
@@ -95,18 +80,17 @@ impl<'a> Live<'a> {
     /// Says how to come back.
     pub(super) fn farewell(&self) {
         if let Some(id) = self.conversation() {
-            let short = id.get(..8).unwrap_or(id);
-            style::talk(&format!("kept: `rejoin chat -r {short}` goes on"));
+            style::talk(&format!("kept: `rejoin chat -r {}` goes on", id.short()));
         }
     }
 
     /// The conversation's id, once it has begun.
-    pub(super) fn conversation(&self) -> Option<&str> {
-        self.args.resume.as_deref()
+    pub(super) fn conversation(&self) -> Option<ConversationId> {
+        self.state.conversation()
     }
 
     pub(super) fn prompt(&self) -> String {
-        format!("{} › ", self.agent)
+        format!("{} › ", self.state.agent())
     }
 
     pub(super) fn last(&self) -> Last {
@@ -115,9 +99,7 @@ impl<'a> Live<'a> {
 
     /// A turn with these words.
     pub(super) fn say(&mut self, words: &str) -> anyhow::Result<()> {
-        let turn = describe(self.rejoin, &self.args, words.to_owned());
-        let turn = self.args.how.apply(turn);
-        self.carry_out(turn)
+        self.carry_out(self.state.turn(self.rejoin, words))
     }
 
     fn carry_out(&mut self, turn: TurnBuilder<'_>) -> anyhow::Result<()> {
@@ -137,19 +119,12 @@ impl<'a> Live<'a> {
             })
         };
         self.last = Last { begun: begun.is_some(), stopped: stopped.load(Ordering::Relaxed) };
-        // Once begun it goes on, however the turn ended.
         if let Some(id) = begun {
-            self.args.resume = Some(id.to_string());
-            self.args.name = None;
-            self.args.continue_latest = false;
-            self.args.checkpoint = None;
-            self.args.scope = None;
-            self.args.how.fresh_session = false;
-            self.args.how.attach.clear();
+            self.state.turn_began(id);
         }
         match outcome {
             Ok(outcome) => {
-                self.agent = outcome.receipt().agent.clone();
+                self.state.turn_ended(outcome.receipt().agent.clone());
                 printer.finish(&outcome)?;
                 print("\n")
             }
@@ -171,7 +146,7 @@ impl<'a> Live<'a> {
                 Ok(())
             }
             "fresh" => {
-                self.args.how.fresh_session = true;
+                self.state.begin_fresh_session();
                 style::talk("the next turn begins a new session of the agent, told the history");
                 Ok(())
             }
@@ -183,31 +158,21 @@ impl<'a> Live<'a> {
     fn choose_agent(&mut self, name: &str, editor: &Editor<'_>) -> anyhow::Result<()> {
         if name.is_empty() {
             let mark = |(agent, installed): &(String, bool)| match installed {
-                true if agent == self.agent.as_str() => format!("● {agent}\n"),
+                true if agent == self.state.agent().as_str() => format!("● {agent}\n"),
                 true => format!("  {agent}\n"),
                 false => format!("  {agent} (not installed)\n"),
             };
             return print(editor.agents().iter().map(mark).collect::<String>());
         }
-        let before = self.args.how.agent.replace(name.to_owned());
-        // What the next turn would refuse is refused here.
-        match self.args.how.apply(describe(self.rejoin, &self.args, SOMETHING.into())).dry_run() {
-            Ok(plan) => {
-                self.agent = plan.agent;
-                self.outlook()
-            }
-            Err(error) => {
-                self.args.how.agent = before;
-                Err(error.into())
-            }
-        }
+        self.state.choose_agent(self.rejoin, Agent::named(name))?;
+        self.outlook()
     }
 
     fn choose_model(&mut self, name: &str) {
         if !name.is_empty() {
-            self.args.how.model = Some(name.to_owned());
+            self.state.choose_model(name);
         }
-        match &self.args.how.model {
+        match &self.state.options().model {
             Some(model) => style::talk(&format!("the next turns ask for the model {model}")),
             None => style::talk("no model was named: the one the conversation had, else the agent's own"),
         }
@@ -215,7 +180,7 @@ impl<'a> Live<'a> {
 
     /// The command of the shell that does the same, on this conversation.
     fn as_in_the_shell(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let Some(id) = self.conversation().map(str::to_owned) else {
+        let Some(id) = self.conversation().map(|id| id.to_string()) else {
             let text = format!("nothing was said yet, so there is nothing to /{name}");
             return Err(rejoin::Error::Config(text).into());
         };
@@ -235,31 +200,34 @@ impl<'a> Live<'a> {
             Command::Show(args) => show::show(&args).map(drop),
             Command::Name(args) => name::name(&args).map(drop),
             Command::Why(mut args) => {
-                args.agent = args.agent.or_else(|| self.args.how.agent.clone());
+                let named = self.state.options().agent.as_ref();
+                args.agent = args.agent.or_else(|| named.map(|agent| agent.as_str().to_owned()));
                 why::why(&args).map(drop)
             }
             Command::Branch(args) => {
                 move_head::branch(&args)?;
-                self.args.checkpoint = None;
+                self.state.head_moved();
                 self.outlook()
             }
             Command::Rewind(args) => {
                 move_head::rewind(&args)?;
-                self.args.checkpoint = None;
+                self.state.head_moved();
                 self.outlook()
             }
             Command::Edit(args) => self.edit(&args, editor),
             Command::Retry(args) => {
                 refuse_how(&args.how)?;
-                let turn = self.rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
-                self.carry_out(args.how.apply(self.args.how.apply(turn)))
+                match self.state.retry(self.rejoin, args.at.clone()) {
+                    Some(turn) => self.carry_out(args.how.apply(turn)),
+                    None => Ok(()),
+                }
             }
             _ => Ok(()),
         }
     }
 
     fn edit(&mut self, args: &EditArgs, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let view = self.view()?;
+        let Some(view) = self.state.view(self.rejoin)? else { return Ok(()) };
         let message = view.message(&args.message)?;
         edit::check(args, &message)?;
         refuse_how(&args.how)?;
@@ -282,27 +250,19 @@ impl<'a> Live<'a> {
             },
         };
         if args.from_here {
-            let turn = self.rejoin.project(".").resume(&args.conversation);
-            let turn = turn.instead_of(message.id.to_string()).prompt(text);
-            return self.carry_out(args.how.apply(self.args.how.apply(turn)));
+            let turn = self.state.instead_of(self.rejoin, message.id, text);
+            return turn.map_or(Ok(()), |turn| self.carry_out(args.how.apply(turn)));
         }
         edit::amend(&view, &message, &text)?;
         self.outlook()
     }
 
-    fn view(&self) -> anyhow::Result<ConversationView<'a>> {
-        Ok(self.rejoin.view(&self.here, self.conversation().unwrap_or("@"))?)
-    }
-
     /// Says what the next turn would do.
     fn outlook(&mut self) -> anyhow::Result<()> {
-        let Some(id) = self.conversation() else {
-            style::talk(&format!("a new conversation with {}", self.agent));
-            return Ok(());
-        };
-        let why = self.args.how.apply(self.rejoin.project(".").resume(id)).why()?;
-        style::talk(&why::outlook(&why));
-        self.agent = why.agent;
+        match self.state.outlook(self.rejoin)? {
+            Some(why) => style::talk(&why::outlook(&why)),
+            None => style::talk(&format!("a new conversation with {}", self.state.agent())),
+        }
         Ok(())
     }
 }

@@ -14,9 +14,9 @@ use editor::{Asked, Editor};
 use live::Live;
 use slash_commands::Typed;
 
+use crate::commands::open;
 use crate::commands::run::RunArgs;
 use crate::commands::turn_args::{Output, TurnArgs};
-use crate::commands::{here, open};
 use crate::{exit, prompt, signals, style, tty};
 
 /// What `rejoin chat --help` ends with.
@@ -43,7 +43,7 @@ pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
     tty::keep()?;
     signals::watch()?;
     let mut live = Live::begin(&rejoin, args)?;
-    let mut editor = Editor::open(Helper::new(&rejoin, here()?), rejoin.home().join("chat_history"))?;
+    let mut editor = Editor::open(Helper::new(&rejoin), rejoin.home().join("chat_history"))?;
     live.greet()?;
     let (mut initial, mut interrupts) = (String::new(), 0);
     while !signals::leaving() {

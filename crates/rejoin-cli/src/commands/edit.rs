@@ -36,9 +36,8 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
         Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
         None => in_editor(&message.text())?,
     };
-    let id = view.id().to_string();
     if args.from_here {
-        let turn = rejoin.project(".").resume(id).instead_of(message.id.to_string()).prompt(text);
+        let turn = rejoin.project(".").in_conversation(view.id()).instead_of_message(message.id).prompt(text);
         return carry_out(turn, &args.how);
     }
     amend(&view, &message, &text)?;
@@ -62,7 +61,7 @@ pub(crate) fn check(args: &EditArgs, message: &Message) -> anyhow::Result<()> {
 /// Gives a message another wording, and says what that means.
 pub(crate) fn amend(view: &ConversationView<'_>, message: &Message, text: &str) -> anyhow::Result<()> {
     let short = message.id.short();
-    if view.amend(&message.id.to_string(), text)? {
+    if view.amend_message(message.id, text)? {
         style::talk(&format!(
             "message {short} has a new wording; sessions that hold the old one are not resumed (`rejoin why {}`)",
             view.id().short()

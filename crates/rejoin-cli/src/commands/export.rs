@@ -4,10 +4,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use rejoin::{ConversationView, Format, Redactor};
+use rejoin::{Format, Redactor};
 
-use super::show;
-use crate::screen::Stdout;
+use crate::screen::{self, Stdout};
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -44,6 +43,18 @@ pub(crate) enum ExportFormat {
     Bundle,
 }
 
+impl From<ExportFormat> for Format {
+    fn from(format: ExportFormat) -> Self {
+        match format {
+            ExportFormat::Md => Self::Markdown,
+            ExportFormat::Html => Self::Html,
+            ExportFormat::Json => Self::Json,
+            ExportFormat::Jsonl => Self::Jsonl,
+            ExportFormat::Bundle => Self::Bundle,
+        }
+    }
+}
+
 /// `rejoin export`
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
@@ -55,10 +66,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
         None => Box::new(Stdout::new()),
     };
     let mut out = io::BufWriter::new(target);
-    let written = write(&view, args.format, redactor.as_mut(), &mut out);
-    match written.and_then(|()| Ok(out.flush()?)) {
-        // Somebody who closed the pipe has seen enough.
-        Err(error) if is_broken_pipe(&error) => return Ok(exit::DONE),
+    let written = view.export(args.format.into(), redactor.as_mut(), &mut out);
+    match written.map_err(anyhow::Error::from).and_then(|()| Ok(out.flush()?)) {
+        Err(error) if screen::is_closed_pipe(&error) => return Ok(exit::DONE),
         written => written?,
     }
     if let Some(file) = &args.to {
@@ -78,25 +88,6 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-fn write(
-    view: &ConversationView<'_>,
-    format: ExportFormat,
-    redactor: Option<&mut Redactor>,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let format = match format {
-        ExportFormat::Md => Format::Markdown,
-        ExportFormat::Html => Format::Html,
-        ExportFormat::Jsonl => Format::Jsonl,
-        ExportFormat::Bundle => Format::Bundle,
-        ExportFormat::Json => {
-            let whole = show::as_json(view, &view.path(), usize::MAX, redactor)?;
-            return Ok(writeln!(out, "{whole:#}")?);
-        }
-    };
-    Ok(view.export(format, redactor, out)?)
-}
-
 /// A file only its owner may read, like the journal it comes from.
 fn create(file: &Path) -> anyhow::Result<std::fs::File> {
     OpenOptions::new()
@@ -106,10 +97,4 @@ fn create(file: &Path) -> anyhow::Result<std::fs::File> {
         .mode(0o600)
         .open(file)
         .map_err(|error| rejoin::Error::Config(format!("cannot write {}: {error}", file.display())).into())
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
-    io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        || error.to_string().contains("Broken pipe")
 }

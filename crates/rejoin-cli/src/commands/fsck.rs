@@ -1,8 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use rejoin::Checked;
-use serde_json::json;
+use rejoin::JournalCheck;
 
 use crate::screen::label;
 use crate::{exit, screen, style};
@@ -31,12 +30,11 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
         Some(text) => vec![rejoin.view(&here, text)?.id()],
         None => rejoin.ids(if args.all { None } else { Some(&here) })?,
     };
-    let checked: Vec<Checked> =
+    let checked: Vec<JournalCheck> =
         ids.into_iter().map(|id| rejoin.check(id, args.repair)).collect::<Result<_, _>>()?;
     let sound = checked.iter().filter(|checked| checked.sound).count();
     if args.json {
-        let list: Vec<_> = checked.iter().map(as_json).collect();
-        screen::json(&list)?;
+        screen::sorted_json(&checked)?;
     } else {
         screen::print(checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
         style::talk(&format!("{} checked, {sound} sound", style::plural(checked.len(), "conversation")));
@@ -44,7 +42,7 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
     Ok(if sound == checked.len() { exit::DONE } else { exit::DAMAGED })
 }
 
-fn paragraph(checked: &Checked) -> String {
+fn paragraph(checked: &JournalCheck) -> String {
     let mut out = format!("{}  {} readable\n", checked.id.short(), style::plural(checked.turns, "turn"));
     for noted in &checked.problems {
         let _ = writeln!(out, "  {}", label(&noted.to_string()));
@@ -57,20 +55,4 @@ fn paragraph(checked: &Checked) -> String {
         let _ = writeln!(out, "  repaired: {}", label(repaired));
     }
     out
-}
-
-fn as_json(checked: &Checked) -> serde_json::Value {
-    let problems: Vec<_> = checked
-        .problems
-        .iter()
-        .map(|noted| json!({ "line": noted.line, "byte": noted.place, "problem": noted.problem.to_string() }))
-        .collect();
-    json!({
-        "id": checked.id,
-        "turns": checked.turns,
-        "sound": checked.sound,
-        "problems": problems,
-        "count": checked.count,
-        "repaired": checked.repaired,
-    })
 }

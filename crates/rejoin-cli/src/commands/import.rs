@@ -2,7 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rejoin::Taken;
+use rejoin::ImportOutcome;
 
 use crate::{exit, style};
 
@@ -17,20 +17,20 @@ pub(crate) struct ImportArgs {
 
 /// `rejoin import`
 pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<i32> {
-    let mut piped = None;
-    if args.file.as_os_str() == "-" {
-        let mut file = tempfile::NamedTempFile::new()?;
-        io::copy(&mut io::stdin().lock(), &mut file)?;
-        piped = Some(file);
-    }
-    let file = piped.as_ref().map_or(args.file.as_path(), |file| file.path());
-    let imported = super::open()?.import(file, args.project.as_deref())?;
+    let rejoin = super::open()?;
+    let imported = if args.file.as_os_str() == "-" {
+        rejoin.import_from(&mut io::stdin().lock(), "standard input", args.project.as_deref())?
+    } else {
+        rejoin.import(&args.file, args.project.as_deref())?
+    };
     let id = imported.id.short();
     let place = style::home_path(&imported.project);
-    style::talk(&match imported.taken {
-        Taken::New => format!("conversation {id} is here now, in {place}"),
-        Taken::Longer => format!("conversation {id} was here and goes on with what was added, in {place}"),
-        Taken::Known => format!("conversation {id} is here already, in {place}: nothing to add"),
+    style::talk(&match imported.outcome {
+        ImportOutcome::New => format!("conversation {id} is here now, in {place}"),
+        ImportOutcome::Longer => {
+            format!("conversation {id} was here and goes on with what was added, in {place}")
+        }
+        ImportOutcome::Known => format!("conversation {id} is here already, in {place}: nothing to add"),
     });
     if !Path::new(&imported.project).is_dir() {
         style::loud(&format!(

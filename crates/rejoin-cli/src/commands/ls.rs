@@ -1,9 +1,8 @@
 use std::num::NonZeroUsize;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use rejoin::{Agent, ConversationId, ListFilter, Listed, State};
-use serde_json::json;
+use rejoin::{Agent, ConversationId, ListFilter, ListedConversation};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
@@ -63,8 +62,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         style::loud(&format!("! {warning}"));
     }
     if args.json {
-        let list: Vec<_> = listing.conversations.iter().map(as_json).collect();
-        screen::json(&list)?;
+        screen::sorted_json(&listing.conversations)?;
         return Ok(exit::DONE);
     }
     if listing.conversations.is_empty() {
@@ -109,38 +107,28 @@ pub(super) fn lines(filter: &ListFilter) -> anyhow::Result<Vec<(ConversationId, 
     Ok(list.iter().map(|listed| listed.id).zip(lines.into_iter().skip(first)).collect())
 }
 
-/// How a conversation stands, in a word.
-pub(crate) fn state(listed: &Listed) -> &'static str {
-    match listed.summary.state {
-        _ if listed.running => "running",
-        State::Idle => "idle",
-        State::Failed => "failed",
-        State::Interrupted => "interrupted",
-    }
-}
-
-fn table(list: &[Listed], with_project: bool) -> String {
-    let column = |title, right, spare, cell: &dyn Fn(&Listed) -> String| Column {
+fn table(list: &[ListedConversation], with_project: bool) -> String {
+    let column = |title, right, spare, cell: &dyn Fn(&ListedConversation) -> String| Column {
         title,
         right,
         spare,
         cells: list.iter().map(cell).collect(),
     };
-    let agents = |listed: &Listed| {
-        let agents: Vec<&str> = listed.summary.agents.iter().map(Agent::as_str).collect();
+    let agents = |listed: &ListedConversation| {
+        let agents: Vec<&str> = listed.agents.iter().map(Agent::as_str).collect();
         style::cut(&agents.join("+"), 24)
     };
-    let tags = |listed: &Listed| {
-        let tags: Vec<String> = listed.summary.tags.iter().map(|tag| format!("+{tag}")).collect();
+    let tags = |listed: &ListedConversation| {
+        let tags: Vec<String> = listed.tags.iter().map(|tag| format!("+{tag}")).collect();
         style::cut(&tags.join(" "), 24)
     };
-    let branch = |listed: &Listed| match (&listed.summary.branch, listed.summary.branches) {
+    let branch = |listed: &ListedConversation| match (&listed.branch, listed.branches) {
         (Some(name), _) => style::cut(name, 24),
         (None, 0 | 1) => String::new(),
         (None, count) => style::plural(count, "branch"),
     };
-    let usage = |listed: &Listed| {
-        let usage = listed.summary.usage;
+    let usage = |listed: &ListedConversation| {
+        let usage = listed.usage;
         style::count(usage.input + usage.cached + usage.output)
     };
     let mut columns = vec![
@@ -148,51 +136,23 @@ fn table(list: &[Listed], with_project: bool) -> String {
         column("title", false, 0, &|listed| title(listed, 200)),
         column("tags", false, 2, &tags),
         column("agents", false, 1, &agents),
-        column("turns", true, 0, &|listed| listed.summary.turns.to_string()),
-        column("age", true, 0, &|listed| style::short_age(listed.used)),
+        column("turns", true, 0, &|listed| listed.turns.to_string()),
+        column("age", true, 0, &|listed| style::short_age(listed.used())),
         column("tokens", true, 3, &usage),
-        column("cost", true, 5, &|listed| listed.summary.cost.map(style::dollars).unwrap_or_default()),
+        column("cost", true, 5, &|listed| listed.cost.map(style::dollars).unwrap_or_default()),
         column("branch", false, 4, &branch),
-        column("git", false, 6, &|listed| {
-            style::cut(listed.summary.git_branch.as_deref().unwrap_or_default(), 24)
-        }),
-        column("state", false, 0, &|listed| state(listed).to_owned()),
+        column("git", false, 6, &|listed| style::cut(listed.git_branch.as_deref().unwrap_or_default(), 24)),
+        column("state", false, 0, &|listed| listed.state.name().to_owned()),
     ];
     if with_project {
         columns.push(column("project", false, 0, &|listed| {
-            listed.summary.project.as_deref().map(style::home_path).unwrap_or_default()
+            listed.project.as_deref().map(style::home_path).unwrap_or_default()
         }));
     }
     lay_out(columns, "title", width(), for_a_person() && !list.is_empty())
 }
 
 /// The name of a conversation, else how it begins.
-fn title(listed: &Listed, most: usize) -> String {
-    let summary = &listed.summary;
-    style::title(summary.name.as_deref(), &summary.title, most)
-}
-
-fn as_json(listed: &Listed) -> serde_json::Value {
-    let used = listed.used.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let summary = &listed.summary;
-    json!({
-        "id": listed.id,
-        "name": summary.name,
-        "title": style::one_line(&summary.title, 200),
-        "project": summary.project,
-        "dir": summary.dir,
-        "git_branch": summary.git_branch,
-        "branch": summary.branch,
-        "branches": summary.branches,
-        "tags": summary.tags,
-        "agents": summary.agents,
-        "turns": summary.turns,
-        "messages": summary.messages,
-        "started_ms": summary.started,
-        "used_ms": used.as_millis() as u64,
-        "usage": summary.usage,
-        "cost": summary.cost,
-        "state": state(listed),
-        "file": listed.file,
-    })
+fn title(listed: &ListedConversation, most: usize) -> String {
+    style::title(listed.name.as_deref(), &listed.title, most)
 }

@@ -86,11 +86,15 @@ pub(crate) fn view<'a>(
     rejoin: &'a rejoin::Rejoin,
     conversation: &str,
 ) -> anyhow::Result<rejoin::ConversationView<'a>> {
-    let view = rejoin.view(&here()?, conversation)?;
+    Ok(told(rejoin.view(&here()?, conversation)?))
+}
+
+/// A conversation, after what is wrong with its journal was told.
+fn told(view: rejoin::ConversationView<'_>) -> rejoin::ConversationView<'_> {
     for problem in view.problems() {
         crate::style::loud(&format!("! {problem}"));
     }
-    Ok(view)
+    view
 }
 
 /// The directory the user stands in.

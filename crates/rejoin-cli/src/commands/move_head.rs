@@ -1,5 +1,5 @@
 use clap::Args;
-use rejoin::{ConversationView, Moved, Rewind};
+use rejoin::{ConversationView, MovedHead, Rewind};
 
 use crate::{exit, screen, style};
 
@@ -52,7 +52,7 @@ pub(crate) fn rewind(args: &RewindArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-fn tell(view: &ConversationView<'_>, moved: &Moved) {
+fn tell(view: &ConversationView<'_>, moved: &MovedHead) {
     let place = match moved.head {
         None => "before the first turn".to_owned(),
         Some(turn) => format!("after turn {} ({})", moved.turns, turn.short()),

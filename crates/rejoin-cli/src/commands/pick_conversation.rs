@@ -3,7 +3,7 @@
 use clap::Parser;
 use rejoin::ConversationId;
 
-use super::show::ShowArgs;
+use super::show::{self, ShowArgs};
 use crate::cli::Cli;
 use crate::fuzzy_picker::{Picked, pick};
 use crate::{exit, style};
@@ -14,16 +14,17 @@ pub(crate) fn pick_conversation(
     show: &ShowArgs,
 ) -> anyhow::Result<i32> {
     let (ids, lines): (Vec<_>, Vec<_>) = listed.into_iter().unzip();
-    let open = |conversation: String| {
-        super::show::show(&ShowArgs { conversation, interactive: false, ..show.clone() })
-    };
+    let show = ShowArgs { conversation: "@".into(), interactive: false, ..show.clone() };
     if ids.is_empty() {
         // It knows how to say that there is none.
-        return open("@".into());
+        return show::show(&show);
     }
     match pick(&lines)? {
         None => Ok(exit::CANCELLED),
-        Some(Picked::Open(at)) => open(ids[at].to_string()),
+        Some(Picked::Open(at)) => {
+            let rejoin = super::open()?;
+            show::show_view(&super::told(rejoin.open_conversation(ids[at])?), &show)
+        }
         Some(Picked::Continue(at)) => {
             let id = ids[at].to_string();
             style::talk(&format!("rejoin chat -r {}", ids[at].short()));

@@ -1,8 +1,8 @@
 use std::io::IsTerminal;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::Args;
-use rejoin::{ConversationView, ListFilter};
+use rejoin::{ConversationView, PruneFilter};
 
 use crate::{ask, exit, screen, style};
 
@@ -56,20 +56,12 @@ pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
 /// `rejoin prune`
 pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let here = super::here()?;
-    let listing = rejoin.list(&ListFilter {
+    let views = rejoin.prunable(&PruneFilter {
+        older_than: args.older_than,
         project: super::project_here(args.all_projects)?,
         tags: args.tag.clone(),
-        ..ListFilter::default()
+        keep_named: args.keep_named,
     })?;
-    let old = |used: SystemTime| used.elapsed().is_ok_and(|age| age > args.older_than);
-    let views: Vec<_> = listing
-        .conversations
-        .iter()
-        .filter(|listed| old(listed.used) && !listed.running)
-        .filter(|listed| !args.keep_named || listed.summary.name.is_none())
-        .map(|listed| rejoin.view(&here, &listed.id.to_string()))
-        .collect::<Result<_, _>>()?;
     if views.is_empty() {
         style::talk("nothing is that old");
         return Ok(exit::DONE);

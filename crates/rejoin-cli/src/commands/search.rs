@@ -3,8 +3,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use rejoin::{Agent, Hit, Query, SearchFilter, Source};
-use serde_json::json;
+use rejoin::{Agent, Query, SearchFilter, SearchHit, Source};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
@@ -70,13 +69,12 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
         style::loud(&format!("! {warning}"));
     }
     if args.interactive && !found.hits.is_empty() {
-        let line = |hit: &Hit| format!("{}  {}", about(hit), hit.snippet.trim());
+        let line = |hit: &SearchHit| format!("{}  {}", about(hit), hit.snippet.trim());
         let lines = found.hits.iter().map(|hit| (hit.conversation, line(hit))).collect();
         return pick_conversation(lines, &ShowArgs::default());
     }
     if args.json {
-        let hits: Vec<_> = found.hits.iter().map(as_json).collect();
-        screen::json(&hits)?;
+        screen::sorted_json(&found.hits)?;
     } else {
         let mut out = Painted::default();
         found.hits.iter().for_each(|hit| paragraph(hit, &mut out));
@@ -94,16 +92,16 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     Ok(exit::DONE)
 }
 
-fn paragraph(hit: &Hit, out: &mut Painted) {
+fn paragraph(hit: &SearchHit, out: &mut Painted) {
     let _ = write!(out, "{}\n    ", about(hit));
     highlighted(hit, out);
     out.text("\n");
 }
 
-fn about(hit: &Hit) -> String {
-    let title = style::title(hit.summary.name.as_deref(), &hit.summary.title, 50);
+fn about(hit: &SearchHit) -> String {
+    let title = style::title(hit.name.as_deref(), &hit.title, 50);
     let mut out = format!("{}  {title}", hit.conversation.short());
-    let when = UNIX_EPOCH + Duration::from_millis(hit.time.try_into().unwrap_or(0));
+    let when = UNIX_EPOCH + Duration::from_millis(hit.time_ms.try_into().unwrap_or(0));
     let _ = write!(out, " · {} · {}", who(hit), style::age(when));
     if let Some(message) = hit.message.or(hit.turn) {
         let _ = write!(out, " · {}", message.short());
@@ -112,7 +110,7 @@ fn about(hit: &Hit) -> String {
 }
 
 /// Who said it, or what it came from.
-fn who(hit: &Hit) -> String {
+fn who(hit: &SearchHit) -> String {
     let agent = label(hit.agent.as_ref().map_or("agent", |agent| agent.as_str()));
     match hit.source {
         Source::Name => "its name".into(),
@@ -125,29 +123,12 @@ fn who(hit: &Hit) -> String {
 }
 
 /// The snippet, the words that were looked for in bold.
-fn highlighted(hit: &Hit, out: &mut Painted) {
+fn highlighted(hit: &SearchHit, out: &mut Painted) {
     let mut last = 0;
-    for mark in &hit.marks {
-        out.text(&hit.snippet[last..mark.start]);
-        out.style(Style::BOLD.when(in_colour()), &hit.snippet[mark.clone()]);
-        last = mark.end;
+    for [start, end] in &hit.marks {
+        out.text(&hit.snippet[last..*start]);
+        out.style(Style::BOLD.when(in_colour()), &hit.snippet[*start..*end]);
+        last = *end;
     }
     out.text(&hit.snippet[last..]);
-}
-
-fn as_json(hit: &Hit) -> serde_json::Value {
-    json!({
-        "conversation": hit.conversation,
-        "name": hit.summary.name,
-        "title": style::one_line(&hit.summary.title, 200),
-        "project": hit.summary.project,
-        "turn": hit.turn,
-        "message": hit.message,
-        "agent": hit.agent,
-        "source": hit.source,
-        "said": hit.said,
-        "time_ms": hit.time,
-        "snippet": hit.snippet,
-        "marks": hit.marks.iter().map(|mark| [mark.start, mark.end]).collect::<Vec<_>>(),
-    })
 }

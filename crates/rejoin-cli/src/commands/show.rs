@@ -1,12 +1,11 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use clap::Args;
 use rejoin::{
-    AskedQuestion, CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Origin,
-    Outcome, Part, QuestionState, Redactor, ToolCall, Turn, TurnState,
+    AskedQuestion, CallNote, CallStatus, ConversationView, Decision, Kind, ListFilter, Message, Outcome,
+    Part, QuestionState, ToolCall, Turn, TurnStatus,
 };
-use serde_json::json;
 
 use super::pick_conversation::pick_conversation;
 use super::{ls, tree};
@@ -52,9 +51,13 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
         return pick_conversation(ls::lines(&here)?, args);
     }
     let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
+    show_view(&super::view(&rejoin, &args.conversation)?, args)
+}
+
+/// A conversation that was opened.
+pub(super) fn show_view(view: &ConversationView<'_>, args: &ShowArgs) -> anyhow::Result<i32> {
     if args.raw {
-        return raw(&view);
+        return raw(view);
     }
     let path = match &args.at {
         _ if args.tree => view.conversation().tree.turns().iter().collect(),
@@ -63,9 +66,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     };
     let first = path.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     if args.json {
-        let mut whole = as_json(&view, &path[first..], MOST, None)?;
-        whole["origin"] = origin(&view)?;
-        screen::json(&whole)?;
+        screen::sorted_json(&view.shown(&path[first..], MOST)?)?;
         return Ok(exit::DONE);
     }
     let mut out = String::new();
@@ -79,13 +80,13 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
         let _ = writeln!(out, "! {}", label(&text));
     }
     if args.tree {
-        tree::draw(&view, &mut out)?;
+        tree::draw(view, &mut out)?;
     } else {
         if first > 0 {
             let _ = writeln!(out, "\n({} before)", style::plural(first, "turn"));
         }
         for (at, turn) in path.iter().enumerate().skip(first) {
-            paragraph(&view, turn, at + 1, args.ids, &mut out)?;
+            paragraph(view, turn, at + 1, args.ids, &mut out)?;
         }
         if let Some(branch) = conversation.tree.current_branch().filter(|_| args.at.is_none()) {
             let _ = writeln!(out, "\non branch {}", label(branch));
@@ -97,8 +98,8 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
 
 /// The journal, byte for byte.
 fn raw(view: &ConversationView<'_>) -> anyhow::Result<i32> {
-    match std::io::copy(&mut view.raw()?, &mut screen::Stdout::new()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+    match std::io::copy(&mut view.raw()?, &mut screen::Stdout::new()).map_err(anyhow::Error::from) {
+        Err(error) if !screen::is_closed_pipe(&error) => Err(error),
         _ => Ok(exit::DONE),
     }
 }
@@ -198,8 +199,8 @@ fn call_line(call: &CallNote) -> String {
 /// The decision and the outcome of a turn, in a few words.
 pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
     let Some(receipt) = &turn.receipt else {
-        let head = view.conversation().tree.head().is_some_and(|head| head.id == turn.id);
-        let state = if head && view.is_running() { "running now" } else { "interrupted" };
+        let running = view.turn_status(turn).is_ok_and(TurnStatus::is_running);
+        let state = if running { "running now" } else { "interrupted" };
         // Its receipt would have told the tokens; what was counted so far is in its messages.
         let (number, tokens) = (style::number, turn.tokens);
         let tokens = tokens.map(|it| format!(" · {} in · {} out", number(it.input), number(it.output)));
@@ -216,82 +217,4 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
         Outcome::Cancelled => "cancelled".into(),
     };
     format!("{decision} · {outcome}")
-}
-
-/// A conversation with some of its turns; longer texts are cut at `most`. With a redactor, without what should
-/// not leave.
-pub(super) fn as_json(
-    view: &ConversationView<'_>,
-    turns: &[&Turn],
-    most: usize,
-    mut redactor: Option<&mut Redactor>,
-) -> anyhow::Result<serde_json::Value> {
-    let conversation = view.conversation();
-    let branches: BTreeMap<_, _> = conversation.tree.branches().map(|(name, turn)| (name, turn.id)).collect();
-    let mut whole = json!({
-        "id": view.id(),
-        "name": conversation.name,
-        "tags": conversation.tags,
-        "head": conversation.tree.head().map(|turn| turn.id),
-        "branches": branches,
-        "info": view.info(),
-        "pins": conversation.pins,
-    });
-    if let Some(redactor) = &mut redactor {
-        redactor.value(&mut whole);
-    }
-    let turns = turns.iter().map(|turn| turn_as_json(view, turn, most, redactor.as_deref_mut()));
-    whole["turns"] = turns.collect::<Result<Vec<_>, _>>()?.into();
-    Ok(whole)
-}
-
-/// Where it came from; of one from elsewhere, what was said about it here.
-fn origin(view: &ConversationView<'_>) -> anyhow::Result<serde_json::Value> {
-    Ok(match view.origin()? {
-        Origin::Here => json!({ "from": "here" }),
-        Origin::Elsewhere(said) => json!({
-            "from": "elsewhere",
-            "permissions": said.permissions,
-            "dir": said.dir,
-            "models": said.models,
-            "session_dirs": said.session_dirs,
-        }),
-    })
-}
-
-fn turn_as_json(
-    view: &ConversationView<'_>,
-    turn: &Turn,
-    most: usize,
-    redactor: Option<&mut Redactor>,
-) -> anyhow::Result<serde_json::Value> {
-    let mut messages = view.messages(turn, most)?;
-    let state = match turn.state() {
-        TurnState::Completed => "completed",
-        TurnState::Failed => "failed",
-        TurnState::Cut => "cut",
-    };
-    let mut whole = json!({
-        "id": turn.id,
-        "parent": turn.parent,
-        "agent": turn.agent,
-        "revision": turn.revision,
-        "state": state,
-        "receipt": turn.receipt,
-        "usage": turn.usage(),
-    });
-    if let Some(redactor) = redactor {
-        redactor.value(&mut whole);
-        // Before anything is made of them.
-        for message in &mut messages {
-            redactor.message(message);
-        }
-    }
-    whole["tool_calls"] = json!(view.tool_calls(turn, &messages));
-    let messages: Vec<_> = messages
-        .into_iter()
-        .map(|message| json!({ "id": message.id, "type": message.kind, "model": message.model, "tokens": message.tokens, "parts": message.parts }))
-        .collect();
-    whole["messages"] = messages.into();
-    Ok(whole)
 }

@@ -3,8 +3,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
-use rejoin::{Bar, Stats, StatsFilter};
-use serde_json::{Value, json};
+use rejoin::{StatsFilter, TurnCounts};
 
 use crate::screen::{self, label};
 use crate::table::{Column, lay_out, width};
@@ -57,22 +56,16 @@ impl From<By> for rejoin::Grouping {
 /// `rejoin stats`
 pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
     let rejoin = super::open_indexed()?;
-    let counted = rejoin.stats(&StatsFilter {
+    let stats = rejoin.stats(&StatsFilter {
         project: super::project_here(args.all_projects)?,
         since: args.since.map(|time| SystemTime::now() - time),
         by: args.by.map(Into::into),
     })?;
-    for warning in &counted.warnings {
+    for warning in &stats.warnings {
         style::loud(&format!("! {warning}"));
     }
-    let stats = &counted.stats;
     if args.json {
-        let by: BTreeMap<&String, Value> = stats.by.iter().map(|(name, bar)| (name, as_json(bar))).collect();
-        let mut whole = json!({ "all": as_json(&stats.all) });
-        if args.by.is_some() {
-            whole["by"] = json!(by);
-        }
-        screen::json(&whole)?;
+        screen::sorted_json(&stats)?;
         return Ok(exit::DONE);
     }
     if stats.all.turns == 0 {
@@ -80,31 +73,15 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         return Ok(exit::DONE);
     }
     let mut out = totals(&stats.all);
-    if let Some(by) = args.by {
+    if let (Some(by), Some(groups)) = (args.by, &stats.by) {
         out.push('\n');
-        out.push_str(&bars(stats, by));
+        out.push_str(&bars(groups, by));
     }
     screen::print(out)?;
     Ok(exit::DONE)
 }
 
-fn as_json(bar: &Bar) -> Value {
-    json!({
-        "conversations": bar.conversations,
-        "turns": bar.turns,
-        "resumed": bar.resumed,
-        "fresh": bar.fresh,
-        "failed": bar.failed,
-        "cut": bar.cut,
-        "tool_calls": bar.calls,
-        "usage": bar.usage,
-        "cost": bar.cost,
-        "bytes_sent": bar.sent,
-        "bytes_saved": bar.saved,
-    })
-}
-
-fn totals(all: &Bar) -> String {
+fn totals(all: &TurnCounts) -> String {
     let mut out = String::new();
     let mut line = |what: &str, text: String| {
         let _ = writeln!(out, "{what:<9} {text}");
@@ -125,7 +102,7 @@ fn totals(all: &Bar) -> String {
     if all.failed + all.cut > 0 {
         line("failed", format!("{}, cut short {}", style::number(all.failed), style::number(all.cut)));
     }
-    let calls = all.calls;
+    let calls = all.tool_calls;
     if calls.all > 0 {
         let (failed, cut) = (style::number(calls.errors), style::number(calls.cancelled));
         line(
@@ -146,13 +123,13 @@ fn totals(all: &Bar) -> String {
     if all.cost > 0.0 {
         line("cost", style::dollars(all.cost));
     }
-    line("sent", style::bytes(all.sent as usize));
-    line("saved", format!("{} not sent again, thanks to resuming", style::bytes(all.saved as usize)));
+    line("sent", style::bytes(all.bytes_sent as usize));
+    line("saved", format!("{} not sent again, thanks to resuming", style::bytes(all.bytes_saved as usize)));
     out
 }
 
-fn bars(stats: &Stats, by: By) -> String {
-    let mut rows: Vec<(&String, &Bar)> = stats.by.iter().collect();
+fn bars(groups: &BTreeMap<String, TurnCounts>, by: By) -> String {
+    let mut rows: Vec<(&String, &TurnCounts)> = groups.iter().collect();
     // Days stand in their order, the rest by weight.
     if !matches!(by, By::Day) {
         rows.sort_by_key(|(_, bar)| std::cmp::Reverse(bar.turns));
@@ -164,7 +141,7 @@ fn bars(stats: &Stats, by: By) -> String {
         By::Project => "project",
         By::Day => "day",
     };
-    let column = |title, right, spare, cell: &dyn Fn(&str, &Bar) -> String| Column {
+    let column = |title, right, spare, cell: &dyn Fn(&str, &TurnCounts) -> String| Column {
         title,
         right,
         spare,
@@ -181,7 +158,7 @@ fn bars(stats: &Stats, by: By) -> String {
         column("cost", true, 3, &|_, bar| {
             if bar.cost > 0.0 { style::dollars(bar.cost) } else { String::new() }
         }),
-        column("saved", true, 4, &|_, bar| style::bytes(bar.saved as usize)),
+        column("saved", true, 4, &|_, bar| style::bytes(bar.bytes_saved as usize)),
     ];
     lay_out(columns, title, width(), true)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use rejoin::{Agent, TurnBuilder};
+use rejoin::{Agent, TurnBuilder, TurnOptions};
 
 /// How a turn is carried out, whichever command begins it.
 #[derive(Args)]
@@ -92,44 +92,26 @@ impl TurnArgs {
 
     /// Adds all of it to the description of a turn.
     pub(crate) fn apply<'a>(&self, turn: TurnBuilder<'a>) -> TurnBuilder<'a> {
-        let mut turn = turn.extra_args(self.agent_args.iter().cloned());
-        if let Some(agent) = &self.agent {
-            turn = turn.agent(Agent::named(agent));
+        self.options().apply(turn)
+    }
+
+    /// The same as the library has it.
+    pub(crate) fn options(&self) -> TurnOptions {
+        TurnOptions {
+            agent: self.agent.as_ref().map(Agent::named),
+            model: self.model.clone(),
+            permissions: self.permissions.map(Into::into),
+            fresh: self.fresh_session,
+            attach: self.attach.clone(),
+            cwd: self.cwd.clone(),
+            session_dir: self.session_dir.as_ref().map(PathBuf::from),
+            timeout: self.timeout,
+            idle_timeout: self.idle_timeout,
+            system_prompt: self.system_prompt.clone(),
+            append_system_prompt: self.append_system_prompt.clone(),
+            wait: self.wait,
+            extra_args: self.agent_args.clone(),
         }
-        if self.fresh_session {
-            turn = turn.fresh();
-        }
-        if let Some(model) = &self.model {
-            turn = turn.model(model);
-        }
-        if let Some(level) = self.permissions {
-            turn = turn.permissions(level.into());
-        }
-        if let Some(dir) = &self.cwd {
-            turn = turn.cwd(dir);
-        }
-        for file in &self.attach {
-            turn = turn.attach(file);
-        }
-        if let Some(dir) = &self.session_dir {
-            turn = turn.session_dir(dir);
-        }
-        if let Some(limit) = self.timeout {
-            turn = turn.timeout(limit);
-        }
-        if let Some(limit) = self.idle_timeout {
-            turn = turn.idle_timeout(limit);
-        }
-        if let Some(text) = &self.system_prompt {
-            turn = turn.system_prompt(text);
-        }
-        if let Some(text) = &self.append_system_prompt {
-            turn = turn.append_system_prompt(text);
-        }
-        if let Some(limit) = self.wait {
-            turn = turn.wait(limit);
-        }
-        turn
     }
 }
 

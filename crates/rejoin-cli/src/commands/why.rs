@@ -32,7 +32,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
         screen::json(&why)?;
         return Ok(exit::DONE);
     }
-    let view = rejoin.view(&super::here()?, &why.conversation.to_string())?;
+    let view = rejoin.open_conversation(why.conversation)?;
     let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
     let mut out = outlook(&why) + "\n";
     let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();

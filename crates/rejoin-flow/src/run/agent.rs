@@ -1,7 +1,7 @@
 //! A step that is a turn of an agent.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin::{
@@ -101,7 +101,7 @@ impl Walk<'_> {
         conversation: ConversationId,
         turn: TurnId,
     ) -> Result<Option<ConversationView<'_>>, FlowError> {
-        match self.rejoin.view(Path::new(&self.begun.dir), &conversation.to_string()) {
+        match self.rejoin.open_conversation(conversation) {
             Ok(view) => Ok(Some(view).filter(|view| view.conversation().tree.turn(turn).is_some())),
             Err(error) if error.exit_code() == NOT_FOUND => Ok(None),
             Err(error) => Err(error.into()),
@@ -178,12 +178,10 @@ impl Walk<'_> {
         let mut turn = match place {
             Place::New => turn.prompt(&words.prompt),
             Place::After(conversation, after) | Place::InFork { fork: conversation, after, .. } => {
-                turn.resume(conversation.to_string()).checkpoint(after.to_string()).prompt(&words.prompt)
+                turn.in_conversation(conversation).after_message(after).prompt(&words.prompt)
             }
             // With the words it had.
-            Place::Again(conversation, again) => {
-                turn.resume(conversation.to_string()).retry(Some(again.to_string()))
-            }
+            Place::Again(conversation, again) => turn.in_conversation(conversation).retry_turn(again),
         };
         if let Some(agent) = &words.agent {
             turn = turn.agent(Agent::named(agent));

@@ -12,6 +12,7 @@ use super::log;
 use super::overview::newest;
 use super::record::{Begun, Ended, Key, Record, RunId, State};
 use crate::FlowError;
+use crate::model::{Flow, Step};
 
 /// A run as its file tells it.
 #[derive(Clone, Debug, Serialize)]
@@ -149,6 +150,22 @@ impl Run {
     }
 }
 
+impl Run {
+    /// What the last step came to, for the next program in a pipe; of a group, what the last of its steps said that
+    /// said something.
+    pub fn last_output(&self, flow: &Flow) -> Option<&str> {
+        let results = &self.steps.results;
+        let speaks =
+            |ended: &Ended| ended.key.index.is_none() && (ended.state == State::Done || ended.allowed);
+        let among = |ended: &Ended, steps: &[Step]| steps.iter().any(|step| step.name == ended.key.step);
+        let last = results.iter().rfind(|ended| speaks(ended) && among(ended, &flow.steps));
+        let inner = last.and_then(|ended| flow.step(&ended.key.step)).map(Step::inner).unwrap_or_default();
+        let in_group = |ended: &&Ended| speaks(ended) && among(ended, inner) && !ended.output.is_empty();
+        let said = if inner.is_empty() { last } else { results.iter().rfind(in_group) };
+        said.map(|ended| ended.output.as_str()).filter(|output| !output.is_empty())
+    }
+}
+
 impl Steps {
     pub(crate) fn take_in(&mut self, record: Record) {
         match record {
@@ -224,14 +241,17 @@ pub(crate) fn ids(home: &Path) -> Vec<RunId> {
     names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect()
 }
 
+/// A run by its id.
+pub fn open(home: &Path, id: RunId) -> Result<Run, FlowError> {
+    Run::read(home, &log::path(home, id))?.ok_or_else(|| unknown(&id.to_string()))
+}
+
 /// A run by its id, the beginning of it, or `@` for the newest.
 pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
     if reference == "@" {
-        let newest = match newest(home)? {
-            Some(id) => Run::read(home, &log::path(home, id))?,
-            None => None,
-        };
-        return newest.ok_or_else(|| FlowError::NotFound(NONE.into()));
+        let none = || FlowError::NotFound(NONE.into());
+        let id = newest(home)?.ok_or_else(none)?;
+        return Run::read(home, &log::path(home, id))?.ok_or_else(none);
     }
     let wanted = reference.to_ascii_lowercase();
     let mut ids = ids(home);
@@ -239,18 +259,19 @@ pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
         return Err(FlowError::NotFound(NONE.into()));
     }
     ids.retain(|id| !wanted.is_empty() && id.to_string().starts_with(&wanted));
-    let run = match ids.as_slice() {
-        [] => None,
-        [id] => Run::read(home, &log::path(home, *id))?,
+    match ids.as_slice() {
+        [] => Err(unknown(reference)),
+        [id] => Run::read(home, &log::path(home, *id))?.ok_or_else(|| unknown(reference)),
         several => {
             let count = several.len();
             let words = format!("{count} runs begin with {reference:?}; give more of the id");
-            return Err(FlowError::Usage(words));
+            Err(FlowError::Usage(words))
         }
-    };
-    run.ok_or_else(|| {
-        FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them"))
-    })
+    }
+}
+
+fn unknown(reference: &str) -> FlowError {
+    FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them"))
 }
 
 const NONE: &str = "no flow was run yet; begin with `rejoin flow run FILE`";

@@ -2,6 +2,7 @@
 
 mod agent;
 mod at_once;
+mod cancel;
 mod command;
 mod for_each;
 mod history;
@@ -10,13 +11,16 @@ mod log;
 mod output;
 mod overview;
 mod parallel;
+mod plan;
 mod prepare;
 mod record;
 mod stop;
 mod walk;
 
-pub use history::{Open, Run, Standing, Steps, find, holder};
+pub use cancel::cancel;
+pub use history::{Open, Run, Standing, Steps, find, holder, open};
 pub use overview::{Overview, runs};
+pub use plan::PlannedStep;
 pub use prepare::{Options, Prepared};
 pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
 pub use stop::Stop;

@@ -80,7 +80,7 @@ impl<'a> Prepared<'a> {
         let id = history::find(rejoin.home(), reference)?.begun.id;
         let lease = take(rejoin, id, Some(PATIENCE))?;
         // Read again, now that nobody else is at it.
-        let mut run = history::find(rejoin.home(), &id.to_string())?;
+        let mut run = history::open(rejoin.home(), id)?;
         if run.begun.format > FORMAT {
             return Err(FlowError::Usage("this run was written by a newer rejoin; use that one".into()));
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rejoin::{Event, Rejoin};
 use rejoin_journal::Lease;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::history::{Run, Standing, Steps};
@@ -17,12 +18,26 @@ use crate::check::order;
 use crate::model::{Failure, Flow, How, Kind, Retry, Step, Text};
 use crate::{FlowError, Place, template};
 
-/// What whoever watches is told.
+/// What whoever watches is told; as JSON, a line of `rejoin flow run -o stream-json`.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Notice<'a> {
     /// Something was written down.
     Record(&'a Record),
     /// An agent did something in a step.
+    #[serde(serialize_with = "event_line")]
     Event(&'a Key, &'a Event),
+}
+
+fn event_line<S: Serializer>(key: &Key, event: &Event, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(tag = "type", rename = "event")]
+    struct Line<'a> {
+        step: &'a str,
+        index: Option<usize>,
+        event: &'a Event,
+    }
+    Line { step: &key.step, index: key.index, event }.serialize(serializer)
 }
 
 /// What Linux allows for a name, `=`, its value and a NUL; elsewhere all variables together have to do with little more.

@@ -2,6 +2,7 @@
 //! hash. It round-trips to the byte. The pins in it are history: a pin names the home that made it, and
 //! no other home resumes it.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -30,19 +31,21 @@ struct Foot {
 }
 
 /// A conversation that was taken in.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Imported {
     /// Which.
     pub id: ConversationId,
     /// The project it belongs to.
     pub project: String,
     /// What became of it.
-    pub taken: Taken,
+    pub outcome: ImportOutcome,
 }
 
 /// What became of a conversation that was to be taken in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Taken {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportOutcome {
     /// It is new here.
     New,
     /// It was here, and goes on with what was added elsewhere.
@@ -76,10 +79,26 @@ impl Rejoin {
     /// Otherwise, what it says of where it lives, of levels, models and directories for sessions, counts
     /// only as far as it narrows, until the user says it here.
     pub fn import(&self, file: &Path, project: Option<&Path>) -> Result<Imported, Error> {
+        self.take_in(open(file)?, &file.display().to_string(), project)
+    }
+
+    /// The same from a stream; `name` is what errors call it. It is kept in a temporary file until all of it was
+    /// looked at.
+    pub fn import_from(
+        &self,
+        stream: &mut dyn Read,
+        name: &str,
+        project: Option<&Path>,
+    ) -> Result<Imported, Error> {
+        let mut file = tempfile::tempfile().map_err(cannot("make a temporary file"))?;
+        std::io::copy(stream, &mut file).map_err(cannot("read what is to be imported"))?;
+        self.take_in(file, name, project)
+    }
+
+    fn take_in(&self, mut source: File, name: &str, project: Option<&Path>) -> Result<Imported, Error> {
         let dir = project.map(existing_dir).transpose()?;
-        let mut source = open(file)?;
-        let (begin, length) = journal_in(&mut source, file)?;
-        let (id, first) = first_record(&mut part(&mut source, begin, length)?, file)?;
+        let (begin, length) = journal_in(&mut source, name)?;
+        let (id, first) = first_record(&mut part(&mut source, begin, length)?, name)?;
         self.engine.make_home()?;
         let _hold = self.engine.hold(id, "importing it")?;
         let (store, origins) = (self.engine.store(), self.engine.origins());
@@ -120,12 +139,12 @@ impl Rejoin {
             }
             None => {}
         }
-        let taken = match taken {
-            Adopted::New => Taken::New,
-            Adopted::Longer(_) => Taken::Longer,
-            Adopted::Known => Taken::Known,
+        let outcome = match taken {
+            Adopted::New => ImportOutcome::New,
+            Adopted::Longer(_) => ImportOutcome::Longer,
+            Adopted::Known => ImportOutcome::Known,
         };
-        Ok(Imported { id, project: info.project, taken })
+        Ok(Imported { id, project: info.project, outcome })
     }
 
     /// What counts of a conversation before something is added to it, and whether it was begun here; `None` if
@@ -143,24 +162,24 @@ impl Rejoin {
 }
 
 /// Opens what is to be imported; it is read more than once, so it has to be a file.
-fn open(file: &Path) -> Result<std::fs::File, Error> {
+fn open(file: &Path) -> Result<File, Error> {
     let cannot =
         |error: &dyn std::fmt::Display| Error::usage(format!("cannot read {}: {error}", file.display()));
     // Asked before it is opened: opening a pipe would wait for somebody to write.
     if !file.metadata().map_err(|error| cannot(&error))?.is_file() {
         return Err(cannot(&"it is not a file"));
     }
-    std::fs::File::open(file).map_err(|error| cannot(&error))
+    File::open(file).map_err(|error| cannot(&error))
 }
 
 /// A part of a file, from its beginning.
-fn part(source: &mut std::fs::File, begin: u64, length: u64) -> Result<impl BufRead, Error> {
+fn part(source: &mut File, begin: u64, length: u64) -> Result<impl BufRead, Error> {
     source.seek(SeekFrom::Start(begin)).map_err(cannot("read the file"))?;
     Ok(BufReader::new(source.take(length)))
 }
 
 /// Whether a part of a file ends with a whole line.
-fn ends_a_line(source: &mut std::fs::File, begin: u64, length: u64) -> Result<bool, Error> {
+fn ends_a_line(source: &mut File, begin: u64, length: u64) -> Result<bool, Error> {
     let mut last = [b'\n'];
     if length > 0 {
         source.seek(SeekFrom::Start(begin + length - 1)).map_err(cannot("read the file"))?;
@@ -170,7 +189,7 @@ fn ends_a_line(source: &mut std::fs::File, begin: u64, length: u64) -> Result<bo
 }
 
 /// Where the journal stands in a file: a bundle's, after its hash was checked, or all of it.
-fn journal_in(source: &mut std::fs::File, file: &Path) -> Result<(u64, u64), Error> {
+fn journal_in(source: &mut File, name: &str) -> Result<(u64, u64), Error> {
     let read = || cannot("read the file");
     let whole = source.seek(SeekFrom::End(0)).map_err(read())?;
     source.rewind().map_err(read())?;
@@ -181,13 +200,10 @@ fn journal_in(source: &mut std::fs::File, file: &Path) -> Result<(u64, u64), Err
     if head.rejoin_bundle > VERSION {
         return Err(Error::usage(format!(
             "{} is a bundle of version {}, made by a newer rejoin; update rejoin to read it",
-            file.display(),
-            head.rejoin_bundle
+            name, head.rejoin_bundle
         )));
     }
-    let damaged = |what: &str| {
-        Error::usage(format!("{} is a damaged bundle ({what}); export it again", file.display()))
-    };
+    let damaged = |what: &str| Error::usage(format!("{name} is a damaged bundle ({what}); export it again"));
     let begin = first.len() as u64;
     source.seek(SeekFrom::Start(whole.saturating_sub(LAST_LINE).max(begin))).map_err(read())?;
     let mut last = Vec::new();
@@ -221,11 +237,10 @@ fn journal_in(source: &mut std::fs::File, file: &Path) -> Result<(u64, u64), Err
 const LAST_LINE: u64 = 4096;
 
 /// The conversation a journal says it is.
-fn first_record(journal: &mut dyn BufRead, file: &Path) -> Result<(ConversationId, ConversationInfo), Error> {
+fn first_record(journal: &mut dyn BufRead, name: &str) -> Result<(ConversationId, ConversationInfo), Error> {
     let none = || {
         Error::usage(format!(
-            "{} is neither a bundle nor a journal of rejoin: its first record does not say which conversation it is",
-            file.display()
+            "{name} is neither a bundle nor a journal of rejoin: its first record does not say which conversation it is"
         ))
     };
     let mut line = Vec::new();

@@ -15,7 +15,7 @@ use rejoin_core::{Decision, Message, Outcome, Turn, visible_line};
 
 use crate::{ConversationView, Error};
 
-pub use bundle::{Imported, Taken};
+pub use bundle::{ImportOutcome, Imported};
 pub use redact::Redactor;
 
 /// What begins a conversation without a name is cut here, in bytes.
@@ -23,11 +23,14 @@ const LONGEST_TITLE: usize = 2048;
 
 /// What an export looks like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Format {
     /// Markdown: the path, to be read.
     Markdown,
     /// One HTML page that needs nothing else: the path, to be read.
     Html,
+    /// As `rejoin show --json` has it: the path, nothing cut.
+    Json,
     /// The journal, a record per line.
     Jsonl,
     /// The journal with what is needed to take it in elsewhere, checked by a hash.
@@ -50,6 +53,10 @@ impl ConversationView<'_> {
         match format {
             Format::Markdown => markdown::write(self, &mut pen),
             Format::Html => html::write(self, &mut pen),
+            Format::Json => {
+                let whole = self.shown_for_export(pen.redactor.as_deref_mut())?;
+                pen.put(&format!("{whole:#}\n"))
+            }
             Format::Jsonl => self.lines(pen.redactor, &mut |line| put(pen.out, line)),
             Format::Bundle => bundle::write(self, pen),
         }
@@ -118,6 +125,6 @@ fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Error> {
     out.write_all(bytes).map_err(cannot("write the export"))
 }
 
-fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |cause| rejoin_engine::TurnError::System { what: format!("cannot {what}"), cause }.into()
 }

@@ -1,6 +1,4 @@
-use anyhow::Context;
 use clap::Args;
-use rejoin_flow::FlowError;
 
 use crate::commands::open;
 use crate::{exit, style};
@@ -15,16 +13,7 @@ pub(crate) struct FlowCancelArgs {
 pub(super) fn cancel(args: &FlowCancelArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
     let id = rejoin_flow::find(rejoin.home(), &args.run)?.begun.id;
-    let Some(owner) = rejoin_flow::holder(rejoin.home(), id)? else {
-        return Err(FlowError::NotFound(format!("nobody is at run {id}; there is nothing to stop")).into());
-    };
-    // Its number alone may be somebody else's by now.
-    let Some(process) = owner.process() else {
-        let words =
-            format!("run {id} is held by {owner}: that is not surely the process to stop; end it yourself");
-        return Err(FlowError::Busy(words).into());
-    };
-    process.terminate().context("cannot reach the process that is at it")?;
-    style::talk(&format!("asked process {} to stop", process.pid()));
+    let pid = rejoin_flow::cancel(rejoin.home(), id)?;
+    style::talk(&format!("asked process {pid} to stop"));
     Ok(exit::DONE)
 }

@@ -3,9 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rejoin::{Decision, Event, Reason};
-use rejoin_flow::{Ended, FlowError, Key, Notice, Record, RunId, State};
+use rejoin_flow::{BrokenOffRun, Ended, FlowError, Key, Notice, Record, RunId, State};
 use serde::Serialize;
-use serde_json::json;
 
 use super::running_steps::RunningSteps;
 use crate::commands::turn_args::Output;
@@ -54,9 +53,7 @@ impl Progress {
         }
         match (self.output, notice) {
             (Output::StreamJson, Notice::Record(record)) => self.line(record),
-            (Output::StreamJson, Notice::Event(key, event)) => {
-                self.line(&json!({"type": "event", "step": key.step, "index": key.index, "event": event}));
-            }
+            (Output::StreamJson, Notice::Event(..)) => self.sorted_line(notice),
             (_, Notice::Record(record)) => self.record(record),
             (_, Notice::Event(key, event)) => self.event(key, event),
         }
@@ -66,8 +63,7 @@ impl Progress {
     pub(super) fn broke_off(&self, error: &FlowError) {
         let Seen { begun: true, ended: false, .. } = *self.seen() else { return };
         if self.output == Output::StreamJson {
-            let (error, code) = (error.to_string(), error.exit_code());
-            self.line(&json!({"type": "result", "state": "failed", "code": code, "error": error}));
+            self.sorted_line(&BrokenOffRun::from(error));
         } else {
             self.go_on("broke off");
         }
@@ -76,6 +72,13 @@ impl Progress {
     fn go_on(&self, became: &str) {
         let id = &self.id.simple().to_string()[..8];
         self.loud(&format!("flow {} {became} · go on with `rejoin flow resume {id}`", self.flow));
+    }
+
+    /// The same, with the names of the fields in the order of the alphabet.
+    fn sorted_line(&self, value: &impl Serialize) {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.line(&value);
+        }
     }
 
     fn line(&self, value: &impl Serialize) {

@@ -4,8 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use clap::Args;
-use rejoin_flow::{Ended, Flow, Kind, Options, Prepared, Run, Source, State, Step, Stop};
-use serde_json::json;
+use rejoin_flow::{Options, Prepared, Source, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::progress::Progress;
@@ -87,69 +86,31 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
     let run = run.inspect_err(|error| progress.broke_off(error))?;
     match output {
-        Output::Text if progress.code() == exit::DONE => screen::data(&last_output(&flow, &run))?,
+        Output::Text if progress.code() == exit::DONE => {
+            screen::data(&run.last_output(&flow).map(|said| format!("{said}\n")).unwrap_or_default())?;
+        }
         Output::Json => screen::json(&run)?,
         Output::Text | Output::StreamJson => {}
     }
     Ok(progress.code())
 }
 
-/// What the last step came to, for the next program in a pipe; of a group, the last of its steps that said something.
-fn last_output(flow: &Flow, run: &Run) -> String {
-    let results = &run.steps.results;
-    let speaks = |ended: &Ended| ended.key.index.is_none() && (ended.state == State::Done || ended.allowed);
-    let among = |ended: &Ended, steps: &[Step]| steps.iter().any(|step| step.name == ended.key.step);
-    let last = results.iter().rfind(|ended| speaks(ended) && among(ended, &flow.steps));
-    let inner = last.and_then(|ended| flow.step(&ended.key.step)).map(Step::inner).unwrap_or_default();
-    let in_group = |ended: &&Ended| speaks(ended) && among(ended, inner) && !ended.output.is_empty();
-    let said = if inner.is_empty() { last } else { results.iter().rfind(in_group) };
-    let said = said.filter(|ended| !ended.output.is_empty());
-    said.map(|ended| format!("{}\n", ended.output)).unwrap_or_default()
-}
-
 fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
-    let steps: Vec<&Step> =
-        prepared.plan().into_iter().filter_map(|name| prepared.flow().step(name)).collect();
+    let steps = prepared.planned_steps();
     if output != Output::Text {
-        let one = |step: &Step| json!({"step": step.name, "does": what(&step.kind)});
-        let all = steps.iter().map(|step| {
-            let mut shown = one(step);
-            shown["at_once"] = step.inner().iter().map(one).collect();
-            shown
-        });
-        screen::json(&all.collect::<Vec<_>>())?;
+        screen::sorted_json(&steps)?;
         return Ok(exit::DONE);
     }
     let mut out = String::new();
-    for step in steps {
-        let _ = writeln!(out, "{:<20}  {}", screen::label(&step.name), screen::label(&what(&step.kind)));
-        for inner in step.inner() {
-            let _ =
-                writeln!(out, "  {:<18}  {}", screen::label(&inner.name), screen::label(&what(&inner.kind)));
+    for step in &steps {
+        let _ = writeln!(out, "{:<20}  {}", screen::label(&step.step), screen::label(&step.does));
+        for inner in step.at_once.iter().flatten() {
+            let _ = writeln!(out, "  {:<18}  {}", screen::label(&inner.step), screen::label(&inner.does));
         }
     }
     screen::print(out)?;
     style::talk("nothing was run");
     Ok(exit::DONE)
-}
-
-fn what(kind: &Kind) -> String {
-    match kind {
-        Kind::Agent(step) => {
-            let who = step.agent.as_ref().map_or("agent", |agent| agent.text.as_str());
-            let from = match (&step.continue_from, &step.fork_from) {
-                (Some(from), _) => format!(", goes on from {}", from.text),
-                (None, Some(from)) => format!(", forks from {}", from.text),
-                (None, None) => String::new(),
-            };
-            format!("{who}{from}: {}", style::one_line(&step.prompt.text, 60))
-        }
-        Kind::Command(step) => format!("run: {}", style::one_line(&step.command.text, 60)),
-        Kind::Parallel(group) => {
-            format!("{} at once", style::plural(group.steps.len().min(group.max_concurrent), "step"))
-        }
-        Kind::ForEach(each) => format!("for each item: {}", what(&each.step.kind)),
-    }
 }
 
 /// Ctrl-C and the like stop the running steps; a second one ends them at once.

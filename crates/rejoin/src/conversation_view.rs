@@ -1,39 +1,15 @@
-//! Looking at what there is: agents, conversations, what was said.
+//! One conversation, opened for reading: what was said and done in it.
 
 use std::path::Path;
 
-use rejoin_agents::Capabilities;
 use rejoin_core::{
-    Agent, AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
+    AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
     not_counted, tool_calls,
 };
 use rejoin_journal::{Loaded, Problem, load, load_before, messages, questions};
-use serde::Serialize;
 
 use crate::find_message::find_message;
 use crate::{Error, Rejoin};
-
-/// What is known of one agent on this machine.
-#[derive(Clone, Debug, Serialize)]
-pub struct AgentReport {
-    /// Its name.
-    pub agent: Agent,
-    /// Its name for people.
-    pub title: &'static str,
-    /// It is there.
-    pub installed: bool,
-    /// Where.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// What it can do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capabilities: Option<Capabilities>,
-    /// Where it keeps its sessions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub store: Option<String>,
-    /// How to install it.
-    pub install: &'static str,
-}
 
 /// One conversation, opened for reading.
 pub struct ConversationView<'a> {
@@ -47,34 +23,7 @@ pub struct ConversationView<'a> {
     pub(crate) settled: bool,
 }
 
-/// Every agent this version knows, with its name for people.
-pub fn known_agents() -> impl Iterator<Item = (Agent, &'static str)> {
-    rejoin_agents::registry().iter().map(|agent| (agent.agent(), agent.title()))
-}
-
 impl Rejoin {
-    /// Every agent this version knows, installed or not.
-    pub fn agents(&self) -> Vec<AgentReport> {
-        let report = |agent: &'static std::sync::Arc<dyn rejoin_agents::Definition>| {
-            let setup = self.setup(&agent.agent());
-            let found = self.engine.find_agent(&**agent, &setup);
-            AgentReport {
-                agent: agent.agent(),
-                title: agent.title(),
-                installed: found.is_some(),
-                path: found.as_ref().map(|found| found.path.to_string_lossy().into_owned()),
-                store: self
-                    .engine
-                    .agent_store(&**agent, &setup.env)
-                    .filter(|_| found.is_some())
-                    .map(|store| store.to_string_lossy().into_owned()),
-                capabilities: found.map(|found| found.capabilities),
-                install: agent.install_hint(),
-            }
-        };
-        rejoin_agents::registry().iter().map(report).collect()
-    }
-
     /// The ids of the conversations of the project a directory is in, newest first; or of all, in no
     /// order, those included whose journal is empty.
     pub fn ids(&self, dir: Option<&Path>) -> Result<Vec<ConversationId>, Error> {
@@ -95,7 +44,11 @@ impl Rejoin {
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
     pub fn view(&self, dir: &Path, reference: &str) -> Result<ConversationView<'_>, Error> {
         let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
-        let id = self.resolve(&mut self.index(), &project, reference)?;
+        self.open_conversation(self.resolve(&mut self.index(), &project, reference)?)
+    }
+
+    /// Opens a conversation by its id.
+    pub fn open_conversation(&self, id: ConversationId) -> Result<ConversationView<'_>, Error> {
         let loaded = load(self.engine.store(), id)?;
         let problems =
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));

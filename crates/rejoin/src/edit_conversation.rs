@@ -1,18 +1,20 @@
-//! What people do to a conversation between turns. Everything is an appended record: branches stay,
+//! What people do to a conversation between turns: name, label, branch, rewind, amend, remove. Everything is an appended record: branches stay,
 //! old wordings stay, and [`plan`](rejoin_core::plan) sees it all through the slice.
 
 use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part, System, Turn};
 use rejoin_engine::TurnError;
 use rejoin_journal::{load, messages};
+use serde::Serialize;
 
 use crate::config::suggestion;
-use crate::find_message::{Found, find_message};
+use crate::find_message::{NamedMessage, find_message};
 use crate::name::{check_branch, check_label};
 use crate::{ConversationView, Error, Rejoin, check_name};
 
 /// Where the head stands after it was moved.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moved {
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct MovedHead {
     /// The turn the next one goes on from; `None` for before the first.
     pub head: Option<MessageId>,
     /// Turns on the path to it.
@@ -71,7 +73,7 @@ impl ConversationView<'_> {
 
     /// Moves the head to the end of a message's turn, or of a named branch; the next turn goes on
     /// there. With a name, a branch of that name begins.
-    pub fn branch(&self, at: &str, name: Option<&str>) -> Result<Moved, Error> {
+    pub fn branch(&self, at: &str, name: Option<&str>) -> Result<MovedHead, Error> {
         if let Some(name) = name {
             check_branch(name)?;
         }
@@ -90,10 +92,10 @@ impl ConversationView<'_> {
     }
 
     /// Takes the head back. Nothing is deleted: `branch` goes forward again.
-    pub fn rewind(&self, how: &Rewind) -> Result<Moved, Error> {
+    pub fn rewind(&self, how: &Rewind) -> Result<MovedHead, Error> {
         self.move_head(|conversation| match how {
             Rewind::To(at) => {
-                find_message(conversation, at).map(|Found { message, .. }| (Some(message), None))
+                find_message(conversation, at).map(|NamedMessage { message, .. }| (Some(message), None))
             }
             Rewind::Turns(0) => Err(Error::usage("0 turns back is where it stands; name at least 1")),
             Rewind::Turns(count) => {
@@ -119,9 +121,22 @@ impl ConversationView<'_> {
     /// Gives a message another wording; later turns stay. Says whether anything changed. The words
     /// of the agent's tools stay as they are.
     pub fn amend(&self, message: &str, text: &str) -> Result<bool, Error> {
+        self.reword(text, |conversation| self.message_of(conversation, message))
+    }
+
+    /// The same for a message by its id.
+    pub fn amend_message(&self, id: MessageId, text: &str) -> Result<bool, Error> {
+        self.reword(text, |conversation| self.read_message(conversation, id))
+    }
+
+    fn reword(
+        &self,
+        text: &str,
+        find: impl FnOnce(&Conversation) -> Result<(Message, bool), Error>,
+    ) -> Result<bool, Error> {
         let _hold = self.rejoin.engine.hold(self.id, "an edit")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
-        let (message, shortened) = self.message_of(&conversation, message)?;
+        let (message, shortened) = find(&conversation)?;
         if message.kind == Kind::ToolResult {
             return Err(Error::usage(
                 "what a tool gave back cannot be edited; edit the prompt or the answer beside it",
@@ -160,11 +175,16 @@ impl ConversationView<'_> {
 
     fn message_of(&self, conversation: &Conversation, text: &str) -> Result<(Message, bool), Error> {
         let found = find_message(conversation, text)?;
-        let missing = || Error::not_found(format!("message {text:?} cannot be read any more"));
-        let turn = conversation.tree.turn(found.message).ok_or_else(missing)?;
-        let read = messages(self.rejoin.engine.store(), self.id, turn, usize::MAX)?;
+        let turn = conversation.tree.turn(found.message).filter(|_| found.names_a_turn);
         // A branch or a number means a whole turn: its prompt.
-        let id = if found.names_a_turn { turn.id } else { found.message };
+        self.read_message(conversation, turn.map_or(found.message, |turn| turn.id))
+    }
+
+    /// A message with its words, and whether they are too long to be all of them.
+    fn read_message(&self, conversation: &Conversation, id: MessageId) -> Result<(Message, bool), Error> {
+        let missing = || Error::not_found(format!("message {id} cannot be read any more"));
+        let turn = conversation.tree.turn(id).ok_or_else(missing)?;
+        let read = messages(self.rejoin.engine.store(), self.id, turn, usize::MAX)?;
         let message = read.messages.into_iter().find(|message| message.id == id).ok_or_else(missing)?;
         Ok((message, read.left_out > 0))
     }
@@ -172,13 +192,13 @@ impl ConversationView<'_> {
     fn move_head(
         &self,
         to: impl FnOnce(&Conversation) -> Result<(Option<MessageId>, Option<String>), Error>,
-    ) -> Result<Moved, Error> {
+    ) -> Result<MovedHead, Error> {
         let _hold = self.rejoin.engine.hold(self.id, "moving the head")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
         let (to, branch) = to(&conversation)?;
         self.note(&[System::Head { to, branch: branch.clone() }])?;
         let head = to.and_then(|message| conversation.tree.turn(message)).map(|turn: &Turn| turn.id);
-        Ok(Moved { head, turns: conversation.tree.path(head).0.len(), branch })
+        Ok(MovedHead { head, turns: conversation.tree.path(head).0.len(), branch })
     }
 
     fn note(&self, notes: &[System]) -> Result<(), Error> {

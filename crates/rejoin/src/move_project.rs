@@ -1,30 +1,11 @@
-//! Conversations as files: moved with their project, checked, repaired.
+//! Conversations that go along with their project.
 
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
-use rejoin_core::{ConversationId, Kind, Origin, SaidHere, System};
-use rejoin_journal::{Noted, Problem, load, load_anew};
+use rejoin_core::{ConversationId, Origin, SaidHere};
+use rejoin_journal::load;
 
 use crate::{Error, Rejoin};
-
-/// What a check of a journal found.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// The conversation.
-    pub id: ConversationId,
-    /// Turns that could be read.
-    pub turns: usize,
-    /// What is wrong, each with its line.
-    pub problems: Vec<Noted>,
-    /// How many problems there are; only the first hundred are kept.
-    pub count: u64,
-    /// As it stands now, repaired or not, nothing that was ever acknowledged is lost, and its end is
-    /// whole.
-    pub sound: bool,
-    /// What was appended to repair it.
-    pub repaired: Vec<&'static str>,
-}
 
 impl Rejoin {
     /// Tells that a directory was moved: the conversations of the projects in it go along. Gives
@@ -74,47 +55,6 @@ impl Rejoin {
             )));
         }
         Ok(moved)
-    }
-
-    /// Reads every record of a conversation, and repairs what appending can repair.
-    pub fn check(&self, id: ConversationId, repair: bool) -> Result<Checked, Error> {
-        let store = self.engine.store();
-        let loaded = load_anew(store, id)?;
-        let mut problems = loaded.problems;
-        let mut prompts = HashSet::new();
-        store.read(id, 0, &mut |entry| {
-            let Ok(envelope) = entry.content else { return };
-            if envelope.kind == Kind::User && !prompts.insert(envelope.uuid) {
-                let message = envelope.uuid;
-                problems.note(Some(entry.place), entry.line, Problem::Repeated { message });
-            }
-        })?;
-        let conversation = &loaded.conversation;
-        let mut lost = conversation.info.is_none() || conversation.info_is_derived;
-        let first = |noted: &Noted| noted.problem == Problem::FirstRecordLost;
-        let damaged = problems.losses > u64::from(problems.noted.iter().any(first));
-        if loaded.end == 0 && problems.is_empty() {
-            problems.note(None, None, Problem::Empty);
-        } else if conversation.info.is_none() {
-            problems.note(None, None, Problem::NotARecord { why: "the first record is lost".into() });
-        }
-        let mut torn_end = problems.noted.iter().any(|noted| noted.place == Some(loaded.end));
-        let mut repaired = Vec::new();
-        if repair && !problems.is_empty() {
-            let _hold = self.engine.hold(id, "repairing it")?;
-            if store.appender(id)?.seal()? {
-                torn_end = false;
-                repaired.push("an unfinished last line was ended");
-            }
-            if let Some(info) = conversation.info.as_ref().filter(|_| lost) {
-                self.engine.note(id, info, &[System::Conversation(info.clone())])?;
-                lost = false;
-                repaired.push("what the conversation is was written anew, from where its turns ran");
-            }
-        }
-        let turns = loaded.conversation.tree.turns().len();
-        let sound = !(torn_end || lost || damaged);
-        Ok(Checked { id, turns, sound, count: problems.count, problems: problems.noted, repaired })
     }
 }
 

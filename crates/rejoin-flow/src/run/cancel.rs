@@ -1,0 +1,22 @@
+//! Stopping a run that is going on in another process.
+
+use std::path::Path;
+
+use super::history::holder;
+use super::record::RunId;
+use crate::FlowError;
+
+/// Asks the process that holds a run's lock to stop; gives its number.
+pub fn cancel(home: &Path, id: RunId) -> Result<u32, FlowError> {
+    let Some(owner) = holder(home, id)? else {
+        return Err(FlowError::NotFound(format!("nobody is at run {id}; there is nothing to stop")));
+    };
+    // Its number alone may be somebody else's by now.
+    let Some(process) = owner.process() else {
+        let words =
+            format!("run {id} is held by {owner}: that is not surely the process to stop; end it yourself");
+        return Err(FlowError::Busy(words));
+    };
+    process.terminate().map_err(|cause| FlowError::Unreachable { pid: process.pid(), cause })?;
+    Ok(process.pid())
+}
