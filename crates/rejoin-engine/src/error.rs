@@ -5,6 +5,7 @@ use rejoin_journal::{JournalError, Owner};
 
 /// Why a turn was not carried out. A turn that ran and failed is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TurnError {
     /// Something that was named does not exist.
     #[error("{0}")]
