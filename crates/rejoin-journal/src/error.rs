@@ -6,6 +6,7 @@ use rejoin_core::ConversationId;
 
 /// What can go wrong with the disk: what happened, to what, what to do next.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// The system refused an operation on a path.
     #[error("cannot {what} {}: {cause}; {}", path.display(), next_step(cause))]

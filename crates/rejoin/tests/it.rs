@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use rejoin::{
     Agent, AgentConfig, Answer, ChatConversation, ChatStart, ChatState, Config, Decision, Error, Event,
-    Format, Grouping, Helper, ImportOutcome, ListFilter, Outcome, Permissions, PruneFilter, Reason, Rejoin,
-    Scope, StatsFilter, TurnBuilder, TurnOptions, TurnState, TurnStatus,
+    Format, Grouping, Helper, ImportOutcome, JournalError, ListFilter, Outcome, Owner, Permissions,
+    PruneFilter, Reason, Rejoin, Scope, StatsFilter, TurnBuilder, TurnError, TurnOptions, TurnState,
+    TurnStatus,
 };
 use tempfile::TempDir;
 
@@ -587,4 +588,32 @@ fn a_chat_begins_a_named_conversation_but_not_one_that_was_to_be_found() {
     let named = begin(ChatConversation::Named("talk".into())).unwrap();
     let id = named.turn(rejoin, "hello").run(|_| {}).unwrap().receipt().conversation;
     assert_eq!(begin(ChatConversation::Reference("talk".into())).unwrap().conversation(), id);
+}
+
+#[test]
+fn an_error_can_be_matched_with_what_this_crate_exports() {
+    let Some(place) = Place::new() else { return };
+    let mut busy = None;
+    place
+        .turn("hello")
+        .conversation("talk")
+        .run(|event| {
+            if let Event::Init { .. } = event {
+                busy = place.turn("me too").conversation("talk").run(|_| {}).err();
+            }
+        })
+        .unwrap();
+    match busy {
+        Some(Error::Turn(TurnError::Busy { owner: Some(owner), .. })) => {
+            let owner: Box<Owner> = owner;
+            assert_eq!(owner.pid, std::process::id());
+        }
+        other => panic!("{other:?}"),
+    }
+    let nobody = rejoin::ConversationId::new(uuid::Uuid::nil());
+    let error = place.rejoin.open_conversation(nobody).err();
+    assert!(
+        matches!(error, Some(Error::Turn(TurnError::Journal(JournalError::NotFound { .. })))),
+        "{error:?}"
+    );
 }
