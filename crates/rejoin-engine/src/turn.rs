@@ -1,6 +1,5 @@
 //! The way of one turn, straight.
 
-use std::os::fd::AsFd;
 use std::time::Instant;
 
 use rejoin_agents::Lookup;
@@ -9,7 +8,7 @@ use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinState, Reason, Receipt,
     SCHEMA_VERSION, SessionId, System, TurnId,
 };
-use rejoin_journal::{LONGEST_LINE, Lease, private};
+use rejoin_journal::{LONGEST_LINE, Lease, Writer, private};
 
 use crate::answers::AnswerBox;
 use crate::attach::write_copies;
@@ -175,10 +174,11 @@ impl Turn<'_> {
             self.engine.origins().note(scene.id, &scene.origin.origin)?;
         }
         let store = &self.engine.store;
+        let writer = Writer::holding(&self.leases, scene.id);
         let (journal, records) = if scene.is_new {
-            (store.create(scene.id, &scene.info, &records)?, Vec::new())
+            (store.create(scene.id, &scene.info, &records, writer)?, Vec::new())
         } else {
-            (store.appender(scene.id)?, records)
+            (store.appender(scene.id, writer)?, records)
         };
         let mut scribe = Scribe::new(journal, self.head.clone(), self.id, order.agent.agent());
         if !records.is_empty() {
@@ -334,7 +334,7 @@ impl Turn<'_> {
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             dir: &scene.dir,
-            locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
+            locks: self.leases.iter().filter_map(Lease::descriptor).collect(),
             mark: self.id.to_string(),
         };
         scratch::sweep(&self.engine.own_dir(order.agent));

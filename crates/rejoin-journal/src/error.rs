@@ -132,6 +132,20 @@ pub enum JournalError {
         /// What is wrong.
         why: Divergence,
     },
+    /// The lease that the append was made under is not held any more.
+    #[error(
+        "the lease on conversation {id} was given back, or somebody else has it; nothing was written: begin the turn anew"
+    )]
+    Fenced {
+        /// Which.
+        id: ConversationId,
+    },
+    /// The store does not keep its journals in files.
+    #[error("this store does not keep conversations in files, so it cannot {what}; use one that does")]
+    NotInFiles {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The file that names this home is unreadable.
     #[error(
         "{} does not hold an id; delete it to get a new one (sessions of agents made before will then be replayed, not resumed)",

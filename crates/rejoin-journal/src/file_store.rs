@@ -19,8 +19,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Changes, Cursor, Entry, JournalError, JournalHead, JournalState,
-    LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, adopt, digest, pick, private,
+    Adopted, Append, BeforeAdopting, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead,
+    JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, Writer, adopt, digest, pick, private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -184,7 +184,9 @@ impl Store for FileStore {
         id: ConversationId,
         info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         match self.path(id) {
             Err(JournalError::NotFound { .. }) => {}
             Err(error) => return Err(error),
@@ -197,11 +199,12 @@ impl Store for FileStore {
         write_lines(first, &mut lines)?;
         adopt::begin(&path, id, &lines[1..])?;
         self.known().insert(id, directory.into());
-        Ok(Box::new(FileAppender::open(path)?.after(lines.len() as u64 - 1)))
+        Ok(Box::new(FileAppender::open(path)?.after(lines.len() as u64 - 1).written_by(id, writer)))
     }
 
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        Ok(Box::new(FileAppender::open(self.path(id)?)?))
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
+        Ok(Box::new(FileAppender::open(self.path(id)?)?.written_by(id, writer)))
     }
 
     fn read(
@@ -309,10 +312,6 @@ impl Store for FileStore {
         pick::read_back(file, each).map_err(JournalError::io("read", &path))
     }
 
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        Ok(Box::new(self.open(id)?.0))
-    }
-
     fn adopt(
         &self,
         id: ConversationId,
@@ -335,27 +334,6 @@ impl Store for FileStore {
         }
     }
 
-    fn relocate(
-        &self,
-        id: ConversationId,
-        project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        let path = self.path(id)?;
-        let directory = self.projects.join(project_name(project));
-        private::create_dir(&directory)?;
-        mark_as_moved_to(&directory)?;
-        let moving = Moving::begin(&directory, id)?;
-        say_so()?;
-        let to = directory.join(file_name(id));
-        if to != path {
-            rename_lasting(&path, &to)?;
-        }
-        moving.done();
-        self.known().insert(id, directory.into());
-        Ok(())
-    }
-
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         let path = self.path(id)?;
         self.forget(id);
@@ -364,32 +342,8 @@ impl Store for FileStore {
         path.parent().map_or(Ok(()), private::sync_dir)
     }
 
-    fn file(&self, id: ConversationId, project: Option<&str>) -> Option<PathBuf> {
-        match project {
-            Some(project) => Some(self.directory(project).join(file_name(id))),
-            None => self.path(id).ok(),
-        }
-    }
-
-    fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
-        let path = self.path(id).ok()?;
-        let kept_under = path.parent()?.file_name()?.to_str()?;
-        let mut around = Path::new(dir).ancestors().filter_map(Path::to_str);
-        around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
-    }
-
-    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
-        fs::read(self.folds.join(id.to_string())).ok()
-    }
-
-    fn keep(&self, id: ConversationId, bytes: &[u8]) {
-        // A full or read-only disk only costs time.
-        let _ = private::create_dir(&self.folds)
-            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
-    }
-
-    fn forget(&self, id: ConversationId) {
-        let _ = fs::remove_file(self.folds.join(id.to_string()));
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        Ok(self)
     }
 
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
@@ -443,6 +397,61 @@ impl Store for FileStore {
         }
         newest_first(&mut list);
         Ok(list)
+    }
+}
+
+impl JournalFiles for FileStore {
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(self.open(id)?.0))
+    }
+
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let path = self.path(id)?;
+        let directory = self.projects.join(project_name(project));
+        private::create_dir(&directory)?;
+        mark_as_moved_to(&directory)?;
+        let moving = Moving::begin(&directory, id)?;
+        say_so()?;
+        let to = directory.join(file_name(id));
+        if to != path {
+            rename_lasting(&path, &to)?;
+        }
+        moving.done();
+        self.known().insert(id, directory.into());
+        Ok(())
+    }
+
+    fn file(&self, id: ConversationId, project: Option<&str>) -> Option<PathBuf> {
+        match project {
+            Some(project) => Some(self.directory(project).join(file_name(id))),
+            None => self.path(id).ok(),
+        }
+    }
+
+    fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
+        let path = self.path(id).ok()?;
+        let kept_under = path.parent()?.file_name()?.to_str()?;
+        let mut around = Path::new(dir).ancestors().filter_map(Path::to_str);
+        around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
+    }
+
+    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
+        fs::read(self.folds.join(id.to_string())).ok()
+    }
+
+    fn keep(&self, id: ConversationId, bytes: &[u8]) {
+        // A full or read-only disk only costs time.
+        let _ = private::create_dir(&self.folds)
+            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
+    }
+
+    fn forget(&self, id: ConversationId) {
+        let _ = fs::remove_file(self.folds.join(id.to_string()));
     }
 }
 

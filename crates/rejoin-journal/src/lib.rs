@@ -17,9 +17,12 @@ mod find;
 mod fold;
 mod follow;
 mod home;
+mod lease;
+mod lease_name;
 mod lines;
 mod load;
 mod locks;
+mod memory_leases;
 mod memory_store;
 mod messages;
 mod moving;
@@ -43,8 +46,11 @@ pub use error::{Divergence, JournalError};
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};
 pub use home::Home;
+pub use lease::{HeldLease, Lease, LeaseToken, Leases, Writer};
+pub use lease_name::LeaseName;
 pub use load::{Loaded, load, load_anew, load_before};
-pub use locks::{Lease, LockError, Locks, write_owner};
+pub use locks::{LockError, Locks, write_owner};
+pub use memory_leases::MemoryLeases;
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages, questions};
 pub use origins::{KnownOrigin, Origins};
@@ -52,6 +58,7 @@ pub use owner::Owner;
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
 pub use store::{
-    Adopted, Append, BeforeAdopting, Entry, JournalHead, JournalState, LONGEST_LINE, RawRecord, Store,
+    Adopted, Append, BeforeAdopting, Entry, JournalFiles, JournalHead, JournalState, LONGEST_LINE, RawRecord,
+    Store,
 };
 pub use waker::Waker;

@@ -14,8 +14,8 @@ use crate::lines::Lines;
 use crate::scan::{Scanned, scan};
 use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Changes, Cursor, Divergence, Entry, JournalError, JournalHead,
-    JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, digest, pick,
+    Adopted, Append, BeforeAdopting, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
+    JournalHead, JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, Writer, digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -119,7 +119,9 @@ impl Store for MemoryStore {
         id: ConversationId,
         _info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         let mut lines = Vec::new();
         write_lines(first, &mut lines)?;
         lines.remove(0);
@@ -130,12 +132,13 @@ impl Store for MemoryStore {
         let position = Some(lines.len() as u64);
         self.put(&mut journals, id, lines);
         drop(journals);
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position }))
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), writer, position }))
     }
 
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         self.bytes(id)?;
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None }))
+        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), writer, position: None }))
     }
 
     fn read(
@@ -270,10 +273,6 @@ impl Store for MemoryStore {
         pick::read_back(io::Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
     }
 
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        Ok(Box::new(io::Cursor::new(self.bytes(id)?.to_vec())))
-    }
-
     fn adopt(
         &self,
         id: ConversationId,
@@ -296,21 +295,15 @@ impl Store for MemoryStore {
         Ok(adopted)
     }
 
-    fn relocate(
-        &self,
-        id: ConversationId,
-        _project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        self.bytes(id)?;
-        say_so()
-    }
-
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.bytes(id)?;
         self.journals().remove(&id);
         self.following.stir();
         Ok(())
+    }
+
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        Ok(self)
     }
 
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
@@ -353,15 +346,33 @@ impl Store for MemoryStore {
     }
 }
 
+impl JournalFiles for MemoryStore {
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(io::Cursor::new(self.bytes(id)?.to_vec())))
+    }
+
+    fn relocate(
+        &self,
+        id: ConversationId,
+        _project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        self.bytes(id)?;
+        say_so()
+    }
+}
+
 struct MemoryAppender {
     store: MemoryStore,
     id: ConversationId,
+    writer: Writer,
     buffer: Vec<u8>,
     position: Option<u64>,
 }
 
 impl Append for MemoryAppender {
     fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
+        self.writer.check(self.id)?;
         write_lines(records, &mut self.buffer)?;
         let mut journals = self.store.journals();
         let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
@@ -383,6 +394,7 @@ impl Append for MemoryAppender {
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {
+        self.writer.check(self.id)?;
         let mut journals = self.store.journals();
         let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
         let journal = journals.get_mut(&self.id).ok_or(not_found)?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use rejoin_core::{ConversationId, Kind, Origin, SaidHere, System};
-use rejoin_journal::{Noted, Problem, load, load_anew};
+use rejoin_journal::{Noted, Problem, Writer, load, load_anew};
 
 use crate::{Error, Rejoin};
 
@@ -102,7 +102,7 @@ impl Rejoin {
         let mut repaired = Vec::new();
         if repair && !problems.is_empty() {
             let _hold = self.engine.hold(id, "repairing it")?;
-            if store.appender(id)?.seal()? {
+            if store.appender(id, Writer::Label)?.seal()? {
                 torn_end = false;
                 repaired.push("an unfinished last line was ended");
             }

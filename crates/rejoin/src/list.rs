@@ -78,7 +78,12 @@ impl Rejoin {
             id: listed.id,
             used: listed.used,
             running: self.is_running(listed.id),
-            file: self.engine.store().file(listed.id, project.as_deref()),
+            file: self
+                .engine
+                .store()
+                .files()
+                .ok()
+                .and_then(|files| files.file(listed.id, project.as_deref())),
             summary: listed.summary,
         };
         if let Some(agent) = filter.agent.as_ref().filter(|_| list.conversations.is_empty()) {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
 use rejoin_journal::{
-    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalHead, JournalState, Mark, MemoryStore,
-    Problem, RawRecord, Store, Waker,
+    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead, JournalState, Mark,
+    MemoryStore, Problem, RawRecord, Store, Waker, Writer,
 };
 
 use super::scripted::Place;
@@ -67,15 +67,16 @@ impl Store for Failing {
         id: ConversationId,
         info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
-        let nowhere = self.failing(MemoryStore::new().create(id, info, &[])?);
+        let nowhere = self.failing(MemoryStore::new().create(id, info, &[], Writer::Label)?);
         // Written and synced before it is there.
         nowhere.call()?;
         nowhere.call()?;
-        Ok(Box::new(self.failing(self.store.create(id, info, first)?)))
+        Ok(Box::new(self.failing(self.store.create(id, info, first, writer)?)))
     }
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        Ok(Box::new(self.failing(self.store.appender(id)?)))
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        Ok(Box::new(self.failing(self.store.appender(id, writer)?)))
     }
     fn read(
         &self,
@@ -130,8 +131,8 @@ impl Store for Failing {
     ) -> Result<(), JournalError> {
         self.store.read_back(id, each)
     }
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        self.store.raw(id)
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        self.store.files()
     }
     fn adopt(
         &self,
@@ -141,14 +142,6 @@ impl Store for Failing {
         before: &mut dyn FnMut(Adopted) -> Result<(), JournalError>,
     ) -> Result<Adopted, JournalError> {
         self.store.adopt(id, info, bytes, before)
-    }
-    fn relocate(
-        &self,
-        id: ConversationId,
-        project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        self.store.relocate(id, project, say_so)
     }
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.store.remove(id)

@@ -15,6 +15,7 @@ mod following;
 mod full_disk;
 mod fuzz;
 mod home;
+mod leases;
 mod levels;
 mod locks;
 mod many;
