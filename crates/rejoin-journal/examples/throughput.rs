@@ -11,7 +11,7 @@ use uuid::Uuid;
 fn main() -> Result<(), Box<dyn Error>> {
     let parent = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = parent.join(format!("rejoin-throughput-{}", Uuid::new_v4().simple()));
-    let result = measure(&FileStore::new(directory.clone(), directory.join("folds")));
+    let result = measure(&FileStore::new(&directory));
     std::fs::remove_dir_all(directory)?;
     result
 }

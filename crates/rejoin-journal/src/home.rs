@@ -60,7 +60,7 @@ impl Home {
 
     /// The journals.
     pub fn store(&self) -> FileStore {
-        FileStore::new(self.root.join("projects"), self.cache().join("folds"))
+        FileStore::new(&self.root)
     }
 
     /// Where the conversations came from.

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod append;
+mod blobs;
 mod changes;
 mod checksum;
 mod clip;
@@ -29,6 +30,7 @@ mod moving;
 mod notify;
 mod origins;
 mod owner;
+mod page;
 mod pick;
 pub mod private;
 mod problem;
@@ -38,11 +40,12 @@ mod scan;
 mod store;
 mod waker;
 
+pub use blobs::{BlobId, Blobs, LONGEST_BLOB, NotABlobId};
 pub use changes::{Changes, Mark, NotAMark};
 pub use checksum::Checksum;
 pub use clip::fit_line;
 pub use cursor::{Cursor, NotACursor};
-pub use error::{Divergence, JournalError};
+pub use error::{BlobError, Divergence, JournalError};
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};
 pub use home::Home;
@@ -55,6 +58,7 @@ pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages, questions};
 pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
+pub use page::{NotAPage, Page, PageToken};
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
 pub use store::{

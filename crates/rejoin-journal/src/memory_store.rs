@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::blobs::MemoryBlobs;
 use crate::changes::ChangeLog;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
@@ -12,10 +13,10 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use crate::append::write_lines;
 use crate::lines::Lines;
 use crate::scan::{Scanned, scan};
-use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
-    JournalHead, JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, Writer, digest, pick,
+    Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
+    JournalHead, JournalState, LONGEST_LINE, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
+    digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -24,6 +25,7 @@ use crate::{
 pub struct MemoryStore {
     journals: Arc<Mutex<HashMap<ConversationId, Journal>>>,
     following: Arc<Following>,
+    blobs: Arc<MemoryBlobs>,
 }
 
 /// For those who follow.
@@ -99,6 +101,29 @@ impl MemoryStore {
     /// A journal as it stands.
     fn journal(&self, id: ConversationId) -> Result<Journal, JournalError> {
         self.journals().get(&id).cloned().ok_or(JournalError::NotFound { id, place: PLACE.into() })
+    }
+
+    /// The conversations of a project, or all, newest first.
+    fn heads(&self, project: Option<&str>) -> Vec<(JournalState, Option<ConversationInfo>)> {
+        let journals = self.journals().clone();
+        let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
+        let mut heads: Vec<_> = written
+            .map(|(id, journal)| {
+                let source = || io::Cursor::new(journal.bytes.as_slice());
+                let info = pick::info(source()).map(|mut info| {
+                    pick::follow_moves(source(), &mut info);
+                    info
+                });
+                let (modified, bytes) = (journal.modified, journal.bytes.len() as u64);
+                (JournalState { id, modified, bytes, file: journal.number }, info)
+            })
+            .filter(|(_, info)| match (project, info) {
+                (Some(project), Some(info)) => info.project == project,
+                _ => true,
+            })
+            .collect();
+        heads.sort_unstable_by(|(a, _), (b, _)| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+        heads
     }
 
     fn bytes(&self, id: ConversationId) -> Result<Arc<Vec<u8>>, JournalError> {
@@ -313,36 +338,26 @@ impl Store for MemoryStore {
     }
 
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
-        let numbers: HashMap<_, _> =
-            self.journals().iter().map(|(id, journal)| (*id, journal.number)).collect();
-        let stands = |listed: &JournalHead| JournalState {
-            id: listed.id,
-            modified: listed.modified,
-            bytes: listed.bytes,
-            file: numbers.get(&listed.id).copied().unwrap_or_default(),
-        };
-        Ok(self.list(project)?.iter().map(stands).collect())
+        Ok(self.heads(project).into_iter().map(|(state, _)| state).collect())
     }
 
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
-        let journals = self.journals().clone();
-        let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
-        let mut list: Vec<JournalHead> = written
-            .map(|(id, journal)| {
-                let source = || io::Cursor::new(journal.bytes.as_slice());
-                let info = pick::info(source()).map(|mut info| {
-                    pick::follow_moves(source(), &mut info);
-                    info
-                });
-                JournalHead { id, info, modified: journal.modified, bytes: journal.bytes.len() as u64 }
-            })
-            .filter(|listed| match (project, &listed.info) {
-                (Some(project), Some(info)) => info.project == project,
-                _ => true,
-            })
-            .collect();
-        newest_first(&mut list);
-        Ok(list)
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError> {
+        let mut heads = self.heads(project);
+        heads.retain(|(state, _)| after.is_none_or(|token| token.is_before(state)));
+        let more = heads.len() > limit;
+        heads.truncate(limit);
+        let next = heads.last().filter(|_| more).map(|(state, _)| PageToken::after(state));
+        let heads = heads.into_iter().map(|(state, info)| JournalHead::new(&state, info)).collect();
+        Ok(Page { heads, next })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &*self.blobs
     }
 }
 

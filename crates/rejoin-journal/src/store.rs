@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{Changes, Cursor, JournalError, Mark, Problem, Waker, Writer};
+use crate::{Blobs, Changes, Cursor, JournalError, Mark, Page, PageToken, Problem, Waker, Writer};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -119,8 +119,23 @@ pub trait Store: Send + Sync {
     /// projects may collide, so some of another one can be among them.
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError>;
 
-    /// The conversations of a project, or all, newest first. Only first lines are read.
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError>;
+    /// The conversations of a project, or all, newest first: so many of them, behind those of an earlier
+    /// page. Only first lines are read. No conversation comes twice; one that is written meanwhile goes to
+    /// the front, where [`Store::changes`] since a mark from before the first page tells of it.
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError>;
+
+    /// All conversations of a project, or all there are, newest first.
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
+        Ok(self.list_page(project, usize::MAX, None)?.heads)
+    }
+
+    /// Bytes by their hash.
+    fn blobs(&self) -> &dyn Blobs;
 }
 
 /// What a store has whose journals are files, or bytes as a file would hold them.
@@ -244,6 +259,12 @@ pub struct JournalHead {
     pub bytes: u64,
 }
 
+impl JournalHead {
+    pub(crate) fn new(state: &JournalState, info: Option<ConversationInfo>) -> Self {
+        Self { id: state.id, info, modified: state.modified, bytes: state.bytes }
+    }
+}
+
 /// How a journal stands, seen from outside. While nothing of it changes, neither did the journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JournalState {
@@ -262,9 +283,4 @@ impl JournalState {
     pub(crate) fn newest_first(list: &mut [JournalState]) {
         list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
     }
-}
-
-/// Newest first; the id decides between equals, so that a list never flickers.
-pub(crate) fn newest_first(list: &mut [JournalHead]) {
-    list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
 }

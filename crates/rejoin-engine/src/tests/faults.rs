@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
 use rejoin_journal::{
-    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead, JournalState, Mark,
-    MemoryStore, Problem, RawRecord, Store, Waker, Writer,
+    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Mark,
+    MemoryStore, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
 };
 
 use super::scripted::Place;
@@ -152,8 +152,16 @@ impl Store for Failing {
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
         self.store.look(project)
     }
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
-        self.store.list(project)
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError> {
+        self.store.list_page(project, limit, after)
+    }
+    fn blobs(&self) -> &dyn Blobs {
+        self.store.blobs()
     }
 }
 

@@ -59,7 +59,7 @@ fn make(home: &Path) {
 
 /// One of several writers.
 pub(crate) fn append(home: &Path, writer: u128) {
-    write_batches(&FileStore::new(home.join("projects"), home.join("folds")), conversation(0), writer);
+    write_batches(&FileStore::new(home), conversation(0), writer);
 }
 
 /// Batches of three records of very different sizes, each record saying whose it is.
@@ -78,7 +78,7 @@ pub(crate) const BATCHES: u128 = 60;
 
 /// Writes until the disk is full, says how far it came, and goes on when there is space again.
 fn fill(home: &Path) {
-    let store = FileStore::new(home.join("projects"), home.join("folds"));
+    let store = FileStore::new(home);
     let id = conversation(0);
     let mut appender = store.appender(id, Writer::Label).unwrap();
     let text = "x".repeat(700);

@@ -12,7 +12,7 @@ use crate::support::{PROJECT, assistant, conversation, first, info, message, rea
 
 fn on_a_file(check: fn(&dyn Store)) {
     let directory = tempfile::tempdir().unwrap();
-    check(&FileStore::new(directory.path().join("projects"), directory.path().join("folds")));
+    check(&FileStore::new(directory.path()));
 }
 
 fn in_memory(check: fn(&dyn Store)) {

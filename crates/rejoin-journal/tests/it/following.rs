@@ -19,7 +19,7 @@ const SHORT: Duration = Duration::from_millis(30);
 
 fn on_a_file(check: fn(&dyn Store)) {
     let directory = tempfile::tempdir().unwrap();
-    check(&FileStore::new(directory.path().join("projects"), directory.path().join("folds")));
+    check(&FileStore::new(directory.path()));
 }
 
 fn in_memory(check: fn(&dyn Store)) {

@@ -14,7 +14,7 @@ const LONG: Option<Duration> = Some(Duration::from_mins(1));
 
 fn on_a_file(check: fn(&dyn Leases, &dyn Store)) {
     let directory = tempfile::tempdir().unwrap();
-    let store = FileStore::new(directory.path().join("projects"), directory.path().join("folds"));
+    let store = FileStore::new(directory.path());
     check(&Locks::new(directory.path().join("locks")), &store);
 }
 

@@ -21,6 +21,7 @@ mod locks;
 mod many;
 mod merge;
 mod origins;
+mod pages;
 mod private;
 mod projects;
 mod random_bytes;
