@@ -60,7 +60,7 @@ pub use question::{
 pub use reason::Reason;
 pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};
-pub use retell::{Retold, Reteller};
+pub use retell::{Reteller, Retold};
 pub use slice::{Scope, Slice};
 pub use system::{AgentSession, Asked, ConversationInfo, Intent, System};
 pub use tool_call::{CallNote, CallStatus, ToolCall, call_description, call_words, tool_calls};

@@ -65,13 +65,7 @@ impl PinLife {
     }
 
     /// A launch that resumes a session; `total` is what it had counted before, where that was looked up.
-    pub fn resumes(
-        binding: PinBinding,
-        pin: &Pin,
-        total: Option<Usage>,
-        exposed: Mark,
-        lossy: bool,
-    ) -> Self {
+    pub fn resumes(binding: PinBinding, pin: &Pin, total: Option<Usage>, exposed: Mark, lossy: bool) -> Self {
         let pin = Pin {
             exposed,
             // Until the turn is settled nobody can say how the stored session should look.

@@ -123,7 +123,7 @@ impl Engine {
             env: command.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             remove_env: Vec::new(),
             dir: &command.dir,
-            locks: lock.into_iter().map(|lease| lease.as_fd()).collect(),
+            locks: lock.into_iter().filter_map(Lease::descriptor).collect(),
             mark: mark.clone(),
         };
         let running = Running::start(&self.helper, launch, LADDER)

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, System};
-use rejoin_journal::{JournalError, Lease, Loaded, LockError, load};
+use rejoin_journal::{JournalError, Lease, LeaseName, Loaded, LockError, Writer, load};
 
 use crate::before::git;
-use crate::before::lease::{conversation_lock, end_left, owner};
+use crate::before::lease::{end_left, owner};
 use crate::during::record_writer::RecordHeader;
 use crate::{Engine, TurnError};
 
@@ -19,7 +19,7 @@ impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
         let busy = |owner| TurnError::Busy { what: format!("conversation {}", id.short()), owner };
-        match self.locks().acquire(&conversation_lock(id), &owner(what), None) {
+        match self.locks().acquire(LeaseName::conversation(id), &owner(what), None) {
             Ok(mut lease) => {
                 end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
                 Ok(Hold { _lease: lease })
@@ -66,7 +66,7 @@ impl Engine {
         dir: &str,
     ) -> Result<(), TurnError> {
         let moved = [System::Moved { project: project.to_owned(), dir: dir.to_owned() }];
-        Ok(self.store.relocate(id, project, &mut || self.append_synced(id, info, &moved))?)
+        Ok(self.store.files()?.relocate(id, project, &mut || self.append_synced(id, info, &moved))?)
     }
 
     /// The line that says so, for a conversation that is not here yet.
@@ -84,7 +84,7 @@ impl Engine {
     ) -> Result<(), JournalError> {
         let head = record_header(id, info);
         let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
-        let mut journal = self.store.appender(id)?;
+        let mut journal = self.store.appender(id, Writer::Label)?;
         journal.append(&records)?;
         journal.sync()
     }

@@ -1,6 +1,5 @@
 //! The way of one turn, straight.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
@@ -11,7 +10,7 @@ use rejoin_core::{
     Content, Event, FailureClass, Intent, Kind, LaunchEnd, Outcome, Part, Pin, PinLife, Reason, Receipt,
     SCHEMA_VERSION, SessionId, System, TurnId,
 };
-use rejoin_journal::{LONGEST_LINE, Lease, private};
+use rejoin_journal::{LONGEST_LINE, Lease, Writer, private};
 
 use crate::after::receipt::receipt;
 use crate::before::attach::write_copies;
@@ -221,10 +220,11 @@ impl Turn<'_> {
             self.engine.origins().note(context.id, &context.origin.origin)?;
         }
         let store = &self.engine.store;
+        let by = Writer::holding(&self.leases, context.id);
         let (begin, journal, records) = if context.is_new {
-            (0, store.create(context.id, &context.info, &records)?, Vec::new())
+            (0, store.create(context.id, &context.info, &records, by)?, Vec::new())
         } else {
-            let mut journal = store.appender(context.id)?;
+            let mut journal = store.appender(context.id, by)?;
             (journal.append(&[])?, journal, records)
         };
         let mut writer = RecordWriter::new(journal, self.head.clone(), self.id, order.agent.agent());
@@ -363,7 +363,7 @@ impl Turn<'_> {
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             dir: &context.dir,
-            locks: self.leases.iter().map(|lease| lease.as_fd()).collect(),
+            locks: self.leases.iter().filter_map(Lease::descriptor).collect(),
             mark: self.id.to_string(),
         };
         scratch::sweep(&self.engine.own_dir(&*order.agent));

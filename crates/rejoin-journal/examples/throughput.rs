@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rejoin_core::{Content, ConversationId, ConversationInfo, Kind, MessageId, Part, Record, Scope, System};
-use rejoin_journal::{FileStore, Store, find_by_session, load, messages};
+use rejoin_journal::{FileStore, Store, Writer, find_by_session, load, messages};
 use uuid::Uuid;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let parent = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = parent.join(format!("rejoin-throughput-{}", Uuid::new_v4().simple()));
-    let result = measure(&FileStore::new(directory.clone(), directory.join("folds")));
+    let result = measure(&FileStore::new(&directory));
     std::fs::remove_dir_all(directory)?;
     result
 }
@@ -42,7 +42,7 @@ fn measure(store: &FileStore) -> Result<(), Box<dyn Error>> {
 
     for _ in 0..2000 {
         let id = new(store)?;
-        store.appender(id)?.append(&batch(id, 2, 200))?;
+        store.appender(id, Writer::Label)?.append(&batch(id, 2, 200))?;
     }
     let begun = Instant::now();
     let listed = store.list(None)?.len();
@@ -57,7 +57,7 @@ fn append(
     id: ConversationId,
     by: usize,
 ) -> Result<(), Box<dyn Error>> {
-    let mut appender = store.appender(id)?;
+    let mut appender = store.appender(id, Writer::Label)?;
     let begun = Instant::now();
     for batch in records.chunks(by) {
         appender.append(batch)?;
@@ -84,7 +84,7 @@ fn serialise(records: &[Record]) -> Result<(), Box<dyn Error>> {
 
 fn synced(store: &FileStore) -> Result<(), Box<dyn Error>> {
     let id = new(store)?;
-    let mut appender = store.appender(id)?;
+    let mut appender = store.appender(id, Writer::Label)?;
     let records = batch(id, 200, 200);
     let begun = Instant::now();
     for record in &records {
@@ -116,7 +116,7 @@ fn new(store: &FileStore) -> Result<ConversationId, Box<dyn Error>> {
     };
     let (subtype, system_payload) = System::Conversation(info.clone()).write();
     let first = Record { subtype, system_payload, ..record(id, None, Kind::System) };
-    store.create(id, &info, &[first])?;
+    store.create(id, &info, &[first], Writer::Label)?;
     Ok(id)
 }
 

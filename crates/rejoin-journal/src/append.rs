@@ -5,10 +5,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rejoin_core::Record;
+use rejoin_core::{ConversationId, Record};
 
 use crate::digest::last_line_end;
-use crate::{Append, JournalError, LONGEST_LINE, private};
+use crate::{Append, JournalError, LONGEST_LINE, Writer, private};
 
 /// An append takes milliseconds; who holds the lock for longer is stopped or stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,17 +34,29 @@ pub(crate) struct FileAppender {
     /// What was written could not be brought to the disk. The system may have given it up, and would
     /// call a second try a success: nothing more is written or acknowledged through this end.
     unsynced: bool,
+    /// As what it is written, to which conversation.
+    writer: Option<(ConversationId, Writer)>,
 }
 
 impl FileAppender {
     pub(crate) fn open(path: PathBuf) -> Result<Self, JournalError> {
         let file = private::open(OpenOptions::new().read(true).append(true), &path)?;
-        Ok(Self { file, path, buffer: Vec::new(), sealed_at: None, known: None, foreign: Vec::new(), unsynced: false })
+        let (sealed_at, known, foreign) = (None, None, Vec::new());
+        Ok(Self { file, path, buffer: Vec::new(), sealed_at, known, foreign, unsynced: false, writer: None })
     }
 
     /// The same, for who has just made the file with so many bytes of whole lines.
     pub(crate) fn after(self, length: u64) -> Self {
         Self { sealed_at: Some(length), known: Some(length), ..self }
+    }
+
+    /// The same, for who has to show that it may.
+    pub(crate) fn written_by(self, id: ConversationId, writer: Writer) -> Self {
+        Self { writer: Some((id, writer)), ..self }
+    }
+
+    fn refuse_if_fenced(&self) -> Result<(), JournalError> {
+        self.writer.as_ref().map_or(Ok(()), |(id, writer)| writer.check(*id))
     }
 
     fn refuse_if_unsynced(&self) -> Result<(), JournalError> {
@@ -70,6 +82,7 @@ impl FileAppender {
 impl Append for FileAppender {
     fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
         self.refuse_if_unsynced()?;
+        self.refuse_if_fenced()?;
         if records.is_empty() {
             return last_line_end(&self.file).map_err(JournalError::io("read the end of", &self.path));
         }
@@ -129,6 +142,7 @@ impl Append for FileAppender {
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {
+        self.refuse_if_fenced()?;
         let cannot = |cause| JournalError::io("seal", &self.path)(cause);
         let _locked = AppendLock::take(&self.file, &self.path)?;
         let length = self.file.metadata().map_err(cannot)?.len();
@@ -228,7 +242,7 @@ pub(crate) fn wait_for_writer(file: &File) {
 
 #[cfg(test)]
 mod tests {
-    use rejoin_core::{ConversationId, Kind, MessageId};
+    use rejoin_core::{Kind, MessageId};
     use uuid::Uuid;
 
     use super::*;

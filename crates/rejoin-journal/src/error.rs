@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rejoin_core::ConversationId;
 
+use crate::BlobId;
+
 /// What can go wrong with the disk: what happened, to what, what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -133,6 +135,20 @@ pub enum JournalError {
         /// What is wrong.
         why: Divergence,
     },
+    /// The lease that the append was made under is not held any more.
+    #[error(
+        "the lease on conversation {id} was given back, or somebody else has it; nothing was written: begin the turn anew"
+    )]
+    Fenced {
+        /// Which.
+        id: ConversationId,
+    },
+    /// The store does not keep its journals in files.
+    #[error("this store does not keep conversations in files, so it cannot {what}; use one that does")]
+    NotInFiles {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The file that names this home is unreadable.
     #[error(
         "{} does not hold an id; delete it to get a new one (sessions of agents made before will then be replayed, not resumed)",
@@ -171,6 +187,35 @@ pub enum Divergence {
         /// Where the cursor stands.
         position: u64,
     },
+}
+
+/// Why bytes cannot be kept, or handed out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlobError {
+    /// Nobody kept them, or they were removed.
+    #[error("there are no bytes of the hash {id}; attach them anew")]
+    NotFound {
+        /// Their hash.
+        id: BlobId,
+    },
+    /// They are not any more what they were.
+    #[error("the bytes of the hash {id} in {place} are damaged; attach them anew")]
+    Damaged {
+        /// Their hash.
+        id: BlobId,
+        /// Where they are.
+        place: String,
+    },
+    /// There are too many of them.
+    #[error("more than {limit} bytes at once are not kept; attach less, or name a file")]
+    TooLong {
+        /// So many are.
+        limit: u64,
+    },
+    /// The disk refused.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 impl JournalError {

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, Read};
@@ -11,16 +11,17 @@ use std::time::Duration;
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
 use crate::append::{FileAppender, wait_for_writer, write_lines};
+use crate::blobs::FileBlobs;
 use crate::follow::Following;
 use crate::lines::Lines;
 use crate::load::load_anew;
 use crate::moving::Moving;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
-use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Changes, Cursor, Entry, JournalError, JournalHead, JournalState,
-    LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, adopt, digest, pick, private,
+    Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead,
+    JournalState, LONGEST_LINE, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer, adopt,
+    digest, pick, private,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -31,14 +32,17 @@ pub struct FileStore {
     folds: PathBuf,
     /// The directories journals were found in: an id alone does not name one.
     known: Arc<Mutex<HashMap<ConversationId, Arc<Path>>>>,
+    blobs: Arc<FileBlobs>,
     /// For those who follow.
     pub(crate) following: Arc<Following>,
 }
 
 impl FileStore {
-    /// The journals below a directory, and a directory for a cache; neither need be there yet.
-    pub fn new(projects: PathBuf, folds: PathBuf) -> Self {
-        Self { projects, folds, known: Arc::default(), following: Arc::default() }
+    /// The journals of a home, which need not be there yet.
+    pub fn new(root: &Path) -> Self {
+        let (projects, folds) = (root.join("projects"), root.join("cache").join("folds"));
+        let blobs = Arc::new(FileBlobs::new(root.join("blobs")));
+        Self { projects, folds, blobs, known: Arc::default(), following: Arc::default() }
     }
 
     /// The file of a conversation.
@@ -184,7 +188,9 @@ impl Store for FileStore {
         id: ConversationId,
         info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         match self.path(id) {
             Err(JournalError::NotFound { .. }) => {}
             Err(error) => return Err(error),
@@ -197,11 +203,12 @@ impl Store for FileStore {
         write_lines(first, &mut lines)?;
         adopt::begin(&path, id, &lines[1..])?;
         self.known().insert(id, directory.into());
-        Ok(Box::new(FileAppender::open(path)?.after(lines.len() as u64 - 1)))
+        Ok(Box::new(FileAppender::open(path)?.after(lines.len() as u64 - 1).written_by(id, writer)))
     }
 
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        Ok(Box::new(FileAppender::open(self.path(id)?)?))
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
+        Ok(Box::new(FileAppender::open(self.path(id)?)?.written_by(id, writer)))
     }
 
     fn read(
@@ -309,10 +316,6 @@ impl Store for FileStore {
         pick::read_back(file, each).map_err(JournalError::io("read", &path))
     }
 
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        Ok(Box::new(self.open(id)?.0))
-    }
-
     fn adopt(
         &self,
         id: ConversationId,
@@ -335,27 +338,6 @@ impl Store for FileStore {
         }
     }
 
-    fn relocate(
-        &self,
-        id: ConversationId,
-        project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        let path = self.path(id)?;
-        let directory = self.projects.join(project_name(project));
-        private::create_dir(&directory)?;
-        mark_as_moved_to(&directory)?;
-        let moving = Moving::begin(&directory, id)?;
-        say_so()?;
-        let to = directory.join(file_name(id));
-        if to != path {
-            rename_lasting(&path, &to)?;
-        }
-        moving.done();
-        self.known().insert(id, directory.into());
-        Ok(())
-    }
-
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         let path = self.path(id)?;
         self.forget(id);
@@ -364,32 +346,8 @@ impl Store for FileStore {
         path.parent().map_or(Ok(()), private::sync_dir)
     }
 
-    fn file(&self, id: ConversationId, project: Option<&str>) -> Option<PathBuf> {
-        match project {
-            Some(project) => Some(self.directory(project).join(file_name(id))),
-            None => self.path(id).ok(),
-        }
-    }
-
-    fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
-        let path = self.path(id).ok()?;
-        let kept_under = path.parent()?.file_name()?.to_str()?;
-        let mut around = Path::new(dir).ancestors().filter_map(Path::to_str);
-        around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
-    }
-
-    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
-        fs::read(self.folds.join(id.to_string())).ok()
-    }
-
-    fn keep(&self, id: ConversationId, bytes: &[u8]) {
-        // A full or read-only disk only costs time.
-        let _ = private::create_dir(&self.folds)
-            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
-    }
-
-    fn forget(&self, id: ConversationId) {
-        let _ = fs::remove_file(self.folds.join(id.to_string()));
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        Ok(self)
     }
 
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
@@ -420,29 +378,99 @@ impl Store for FileStore {
         Ok(all)
     }
 
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError> {
         let directories = match project {
             Some(project) => vec![self.directory(project)],
             None => self.directories()?,
         };
-        let mut list = Vec::new();
-        for entries in
-            self.journals_in(&directories)?.chunk_by(|(_, one), (_, other)| Arc::ptr_eq(one, other))
-        {
-            let some_moved = entries.iter().any(|(entry, _)| entry.file_name() == MOVED);
-            for (entry, _) in entries {
-                let Some(mut listed) = look_at(&entry.path(), some_moved)? else { continue };
-                if listed.info.is_none() {
-                    listed.info = load_anew(self, listed.id).ok().and_then(|loaded| loaded.conversation.info);
-                }
-                let elsewhere = listed.info.as_ref().is_some_and(|info| project != Some(&info.project));
-                if project.is_none() || !elsewhere {
-                    list.push(listed);
-                }
+        let entries = self.journals_in(&directories)?;
+        let some_moved: HashSet<&Arc<Path>> =
+            entries.iter().filter(|(entry, _)| entry.file_name() == MOVED).map(|(_, place)| *place).collect();
+        let mut found = standings(&entries);
+        found.sort_unstable_by(|(a, _), (b, _)| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+        found.retain(|(state, _)| after.is_none_or(|token| token.is_before(state)));
+        let mut heads = Vec::new();
+        let mut last = None;
+        for (state, place) in found {
+            if heads.len() == limit {
+                return Ok(Page { heads, next: last.as_ref().map(PageToken::after) });
+            }
+            let path = place.join(file_name(state.id));
+            let mut info = head_of(&path, some_moved.contains(place))?;
+            if info.is_none() {
+                info = load_anew(self, state.id).ok().and_then(|loaded| loaded.conversation.info);
+            }
+            let elsewhere = info.as_ref().is_some_and(|info| project != Some(&info.project));
+            if project.is_none() || !elsewhere {
+                heads.push(JournalHead::new(&state, info));
+                last = Some(state);
             }
         }
-        newest_first(&mut list);
-        Ok(list)
+        Ok(Page { heads, next: None })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &*self.blobs
+    }
+}
+
+impl JournalFiles for FileStore {
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(self.open(id)?.0))
+    }
+
+    fn relocate(
+        &self,
+        id: ConversationId,
+        project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let path = self.path(id)?;
+        let directory = self.projects.join(project_name(project));
+        private::create_dir(&directory)?;
+        mark_as_moved_to(&directory)?;
+        let moving = Moving::begin(&directory, id)?;
+        say_so()?;
+        let to = directory.join(file_name(id));
+        if to != path {
+            rename_lasting(&path, &to)?;
+        }
+        moving.done();
+        self.known().insert(id, directory.into());
+        Ok(())
+    }
+
+    fn file(&self, id: ConversationId, project: Option<&str>) -> Option<PathBuf> {
+        match project {
+            Some(project) => Some(self.directory(project).join(file_name(id))),
+            None => self.path(id).ok(),
+        }
+    }
+
+    fn project_around(&self, id: ConversationId, dir: &str) -> Option<String> {
+        let path = self.path(id).ok()?;
+        let kept_under = path.parent()?.file_name()?.to_str()?;
+        let mut around = Path::new(dir).ancestors().filter_map(Path::to_str);
+        around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
+    }
+
+    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
+        fs::read(self.folds.join(id.to_string())).ok()
+    }
+
+    fn keep(&self, id: ConversationId, bytes: &[u8]) {
+        // A full or read-only disk only costs time.
+        let _ = private::create_dir(&self.folds)
+            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
+    }
+
+    fn forget(&self, id: ConversationId) {
+        let _ = fs::remove_file(self.folds.join(id.to_string()));
     }
 }
 
@@ -470,20 +498,8 @@ fn mark_as_moved_to(directory: &Path) -> Result<(), JournalError> {
     private::open(OpenOptions::new().write(true).create(true).truncate(true), &mark).map(drop)
 }
 
-/// A journal as a list shows it; `None` for what is none, is gone, or is empty.
-fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<JournalHead>, JournalError> {
-    let Some(id) = id_of(path) else {
-        return Ok(None);
-    };
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(JournalError::io("look at", path)(error)),
-    };
-    if metadata.len() == 0 || !metadata.is_file() {
-        return Ok(None);
-    }
-    let modified = metadata.modified().map_err(JournalError::io("look at", path))?;
+/// What a journal says of itself, as far as its first line tells.
+fn head_of(path: &Path, may_have_moved: bool) -> Result<Option<ConversationInfo>, JournalError> {
     let mut info = File::open(path).ok().and_then(pick::info);
     if let Some(info) = &mut info {
         let at_home = path.parent().and_then(Path::file_name).and_then(OsStr::to_str)
@@ -492,7 +508,7 @@ fn look_at(path: &Path, may_have_moved: bool) -> Result<Option<JournalHead>, Jou
             pick::follow_moves(File::open(path).map_err(JournalError::io("open", path))?, info);
         }
     }
-    Ok(Some(JournalHead { id, info, modified, bytes: metadata.len() }))
+    Ok(info)
 }
 
 /// How journals stand. Where there are thousands, several threads look at them at once.

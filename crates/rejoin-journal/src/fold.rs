@@ -38,7 +38,7 @@ pub(crate) struct Fold {
 impl Fold {
     /// The kept fold of a journal, if it is still true.
     pub(crate) fn recall(store: &dyn Store, id: ConversationId) -> Option<Fold> {
-        let fold = Self::read(id, &store.recall(id)?)?;
+        let fold = Self::read(id, &store.files().ok()?.recall(id)?)?;
         let (place, uuid) = fold.last;
         let mut same = false;
         let fetched = store.fetch(id, &[place], &mut |_, raw| {

@@ -1,5 +1,6 @@
 //! Following journals that are files, whoever writes them.
 
+use std::fs::File;
 use std::io::{self, Seek};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -55,7 +56,9 @@ impl Following {
 
 /// A file as it stood when there was nothing more in it.
 struct Stood {
-    file: (u64, u64),
+    /// Kept open, so that no other file gets its number.
+    _file: File,
+    number: (u64, u64),
     length: u64,
     /// What lay before, should another file take its place.
     cursor: Cursor,
@@ -85,11 +88,11 @@ impl FileStore {
             if length < from {
                 return Err(diverged(Divergence::Shorter { position: from, length }));
             }
-            if let Some(stood) = stood.as_ref().filter(|stood| stood.file != now) {
+            if let Some(stood) = stood.as_ref().filter(|stood| stood.number != now) {
                 digest::place_of(&file, id, &stood.cursor).map_err(cannot_read)?.map_err(diverged)?;
                 (&file).rewind().map_err(cannot_read)?;
             }
-            if stood.as_ref().is_none_or(|stood| (stood.file, stood.length) != (now, length)) {
+            if stood.as_ref().is_none_or(|stood| (stood.number, stood.length) != (now, length)) {
                 let mut any = false;
                 let mut lines = Lines::new(&file, LONGEST_LINE);
                 let scanned = scan(&mut lines, from, (from == 0).then_some(0), &mut |entry| {
@@ -101,7 +104,7 @@ impl FileStore {
                     return Ok(from);
                 }
                 let cursor = digest::cursor_at(&file, id, from).map_err(cannot_read)?.map_err(diverged)?;
-                stood = Some(Stood { file: now, length, cursor });
+                stood = Some(Stood { _file: file, number: now, length, cursor });
             }
             let left = until.map_or(LOOK_EVERY, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() || waker.is_woken() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rejoin_files::read_regular_file;
 use uuid::Uuid;
 
-use crate::{FileStore, JournalError, LockError, Locks, Origins, Owner, private};
+use crate::{FileStore, JournalError, LeaseName, LockError, Locks, Origins, Owner, private};
 
 /// `$REJOIN_HOME`: everything rejoin keeps.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Home {
 
     /// The journals.
     pub fn store(&self) -> FileStore {
-        FileStore::new(self.root.join("projects"), self.cache().join("folds"))
+        FileStore::new(&self.root)
     }
 
     /// Where the conversations came from.
@@ -97,13 +97,14 @@ fn read_id(root: &Path) -> Result<Option<String>, JournalError> {
 fn make_id(root: &Path) -> Result<String, JournalError> {
     let owner = Owner::this_process("rejoin", "making the home", "");
     let locks = Locks::new(root.join("locks"));
-    let _lease =
-        locks.acquire("home", &owner, Some(Duration::from_secs(10))).map_err(|error| match error {
+    let _lease = locks.acquire(LeaseName::home(), &owner, Some(Duration::from_secs(10))).map_err(
+        |error| match error {
             LockError::Journal(error) => error,
             LockError::Busy { .. } | LockError::Name { .. } => {
                 JournalError::AppendLocked { path: id_file(root), waited: Duration::from_secs(10) }
             }
-        })?;
+        },
+    )?;
     if let Some(id) = read_id(root)? {
         return Ok(id);
     }

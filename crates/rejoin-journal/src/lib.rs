@@ -6,6 +6,7 @@
 
 mod adopt;
 mod append;
+mod blobs;
 mod changes;
 mod checksum;
 mod clip;
@@ -17,15 +18,19 @@ mod find;
 mod fold;
 mod follow;
 mod home;
+mod lease;
+mod lease_name;
 mod lines;
 mod load;
 mod locks;
+mod memory_leases;
 mod memory_store;
 mod messages;
 mod moving;
 mod notify;
 mod origins;
 mod owner;
+mod page;
 mod pick;
 pub mod private;
 mod problem;
@@ -35,23 +40,29 @@ mod scan;
 mod store;
 mod waker;
 
+pub use blobs::{BlobId, Blobs, LONGEST_BLOB, NotABlobId};
 pub use changes::{Changes, Mark, NotAMark};
 pub use checksum::Checksum;
 pub use clip::fit_line;
 pub use cursor::{Cursor, NotACursor};
-pub use error::{Divergence, JournalError};
+pub use error::{BlobError, Divergence, JournalError};
 pub use file_store::FileStore;
 pub use find::{find_by_prefix, find_by_session};
 pub use home::Home;
+pub use lease::{HeldLease, Lease, LeaseToken, Leases, Writer};
+pub use lease_name::LeaseName;
 pub use load::{Loaded, load, load_anew, load_before};
-pub use locks::{Lease, LockError, Locks, write_owner};
+pub use locks::{LockError, Locks, write_owner};
+pub use memory_leases::MemoryLeases;
 pub use memory_store::MemoryStore;
 pub use messages::{Merged, messages, questions};
 pub use origins::{KnownOrigin, Origins};
 pub use owner::Owner;
+pub use page::{NotAPage, Page, PageToken};
 pub use problem::{Noted, Problem, Problems};
 pub use process::{Process, birth};
 pub use store::{
-    Adopted, Append, BeforeAdopting, Entry, JournalHead, JournalState, LONGEST_LINE, RawRecord, Store,
+    Adopted, Append, BeforeAdopting, Entry, JournalFiles, JournalHead, JournalState, LONGEST_LINE, RawRecord,
+    Store,
 };
 pub use waker::Waker;

@@ -79,13 +79,17 @@ fn load_from(
     let end = match read {
         // Another journal than the one that was folded.
         Err(JournalError::Shrunk { .. }) if from > 0 => {
-            store.forget(id);
+            if let Ok(files) = store.files() {
+                files.forget(id);
+            }
             return load_anew(store, id);
         }
         read => read?.min(until),
     };
     // That of a newer version may be there, and not be understood.
-    if newest_schema == System::SCHEMA && conversation.derive_info(|dir| store.project_around(id, dir)) {
+    if newest_schema == System::SCHEMA
+        && conversation.derive_info(|dir| store.files().ok()?.project_around(id, dir))
+    {
         problems.note(None, None, Problem::FirstRecordLost);
     }
     note_gaps(&conversation.tree, &mut problems);
@@ -94,8 +98,8 @@ fn load_from(
     let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
     if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn && until == u64::MAX) {
         let fold = Fold { end, last, conversation: loaded.conversation };
-        if let Some(bytes) = fold.write(id) {
-            store.keep(id, &bytes);
+        if let (Ok(files), Some(bytes)) = (store.files(), fold.write(id)) {
+            files.keep(id, &bytes);
         }
         loaded.conversation = fold.conversation;
     }

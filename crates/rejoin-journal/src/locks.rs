@@ -1,12 +1,11 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::ops::Deref;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{JournalError, Owner, private};
+use crate::{HeldLease, JournalError, Lease, LeaseName, LeaseToken, Leases, Owner, private};
 
 /// Leases on names: one holder each, across processes.
 ///
@@ -45,70 +44,25 @@ fn said(owner: Option<&Owner>) -> String {
     owner.map_or_else(|| "another process".into(), ToString::to_string)
 }
 
-/// A lock that is held. Dropping it closes our descriptor; a copy of it that another process
+/// The lock file of a lease. Dropping it closes our descriptor; a copy of it that another process
 /// inherited goes on holding the lock.
 #[derive(Debug)]
-pub struct Lease {
+struct LockFile {
     file: File,
     path: PathBuf,
-    owner: Mutex<Owner>,
-    left: Vec<String>,
 }
 
-impl Lease {
-    /// The lock file.
-    pub fn path(&self) -> &Path {
-        &self.path
+impl HeldLease for LockFile {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
     }
 
-    /// From now on processes are started under this lease that carry `mark` in their environment.
-    pub fn add_mark(&self, mark: &str) -> Result<(), JournalError> {
-        self.owner().marks.push(mark.to_owned());
-        self.say()
+    fn say(&self, owner: &Owner) -> Result<(), JournalError> {
+        write_owner(&self.file, owner).map_err(JournalError::io("write", &self.path))
     }
 
-    /// They are gone, or may live on.
-    pub fn remove_mark(&self, mark: &str) -> Result<(), JournalError> {
-        self.owner().marks.retain(|known| known != mark);
-        self.say()
-    }
-
-    /// What processes carry in their environment that holders before us started, which were killed:
-    /// nobody has made sure yet that they are gone.
-    pub fn left(&self) -> &[String] {
-        &self.left
-    }
-
-    /// They are gone.
-    pub fn nothing_is_left(&mut self) -> Result<(), JournalError> {
-        self.left.clear();
-        self.say()
-    }
-
-    /// Gives the lock back. Without this, should it carry marks, the next holder looks for processes
-    /// that have them.
-    pub fn give_back(self) {
-        *self.owner() = Owner::default();
-        // Should this fail, the next one looks in vain.
-        let _ = if self.left.is_empty() { self.file.set_len(0).is_ok() } else { self.say().is_ok() };
-    }
-
-    /// Says anew who holds it.
-    pub fn set_owner(&self, owner: &Owner) -> Result<(), JournalError> {
-        *self.owner() = owner.clone();
-        self.say()
-    }
-
-    fn owner(&self) -> MutexGuard<'_, Owner> {
-        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn say(&self) -> Result<(), JournalError> {
-        let said = self.owner();
-        let mut owner = said.clone();
-        owner.marks.extend_from_slice(&self.left);
-        // One at a time: the lock on what is said is kept until it is written.
-        write_owner(&self.file, &owner).map_err(JournalError::io("write", &self.path))
+    fn say_nothing(&self) -> Result<(), JournalError> {
+        self.file.set_len(0).map_err(JournalError::io("write", &self.path))
     }
 }
 
@@ -118,13 +72,6 @@ pub fn write_owner(mut file: &File, owner: &Owner) -> io::Result<()> {
     file.rewind()?;
     file.set_len(0)?;
     file.write_all(text.as_bytes())
-}
-
-impl Deref for Lease {
-    type Target = File;
-    fn deref(&self) -> &File {
-        &self.file
-    }
 }
 
 /// How long a try lasts that does not want to wait: a new holder needs a moment to say who it is.
@@ -140,8 +87,14 @@ impl Locks {
     }
 
     /// Takes a lock, waiting for it as long as `wait` says.
-    pub fn acquire(&self, name: &str, owner: &Owner, wait: Option<Duration>) -> Result<Lease, LockError> {
-        let path = self.path(name)?;
+    pub fn acquire(
+        &self,
+        name: impl Into<LeaseName>,
+        owner: &Owner,
+        wait: Option<Duration>,
+    ) -> Result<Lease, LockError> {
+        let name = name.into();
+        let path = self.path(name.as_str())?;
         private::create_dir(&self.directory)?;
         let begun = Instant::now();
         let patience = wait.unwrap_or_default().max(SHORTEST_TRY);
@@ -153,15 +106,14 @@ impl Locks {
             if succeeds(file.try_lock(), &path)? && is_same(&file, &path) {
                 let mut left = read_owner(&file).unwrap_or_default().marks;
                 left.truncate(MOST_LEFT);
-                let lease = Lease { file, path, owner: Mutex::new(owner.clone()), left };
-                lease.say()?;
-                return Ok(lease);
+                let token = LeaseToken::new(name, Lease::next_number());
+                return Ok(Lease::new(token, owner, left, Box::new(LockFile { file, path }))?);
             }
             let held = !succeeds(file.try_lock_shared(), &path)?;
             let left = if held { patience } else { patience.max(ASKERS) }.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 let owner = if held { read_owner(&file).map(Box::new) } else { None };
-                return Err(LockError::Busy { name: name.to_owned(), owner });
+                return Err(LockError::Busy { name: name.to_string(), owner });
             }
             drop(file);
             if held {
@@ -175,8 +127,8 @@ impl Locks {
 
     /// Who holds a lock now; `None` if nobody does. A holder that did not say who it is comes as
     /// an empty [`Owner`].
-    pub fn holder(&self, name: &str) -> Result<Option<Owner>, LockError> {
-        let path = self.path(name)?;
+    pub fn holder(&self, name: impl Into<LeaseName>) -> Result<Option<Owner>, LockError> {
+        let path = self.path(name.into().as_str())?;
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -196,6 +148,16 @@ impl Locks {
         } else {
             Err(LockError::Name { name: name.chars().take(40).collect() })
         }
+    }
+}
+
+impl Leases for Locks {
+    fn acquire(&self, name: &LeaseName, owner: &Owner, wait: Option<Duration>) -> Result<Lease, LockError> {
+        self.acquire(name, owner, wait)
+    }
+
+    fn holder(&self, name: &LeaseName) -> Result<Option<Owner>, LockError> {
+        self.holder(name)
     }
 }
 

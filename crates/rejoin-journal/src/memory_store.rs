@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::blobs::MemoryBlobs;
 use crate::changes::ChangeLog;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
@@ -12,10 +13,10 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use crate::append::write_lines;
 use crate::lines::Lines;
 use crate::scan::{Scanned, scan};
-use crate::store::newest_first;
 use crate::{
-    Adopted, Append, BeforeAdopting, Changes, Cursor, Divergence, Entry, JournalError, JournalHead,
-    JournalState, LONGEST_LINE, Mark, Problem, RawRecord, Store, Waker, digest, pick,
+    Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
+    JournalHead, JournalState, LONGEST_LINE, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
+    digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -24,6 +25,7 @@ use crate::{
 pub struct MemoryStore {
     journals: Arc<Mutex<HashMap<ConversationId, Journal>>>,
     following: Arc<Following>,
+    blobs: Arc<MemoryBlobs>,
 }
 
 /// For those who follow.
@@ -101,6 +103,29 @@ impl MemoryStore {
         self.journals().get(&id).cloned().ok_or(JournalError::NotFound { id, place: PLACE.into() })
     }
 
+    /// The conversations of a project, or all, newest first.
+    fn heads(&self, project: Option<&str>) -> Vec<(JournalState, Option<ConversationInfo>)> {
+        let journals = self.journals().clone();
+        let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
+        let mut heads: Vec<_> = written
+            .map(|(id, journal)| {
+                let source = || io::Cursor::new(journal.bytes.as_slice());
+                let info = pick::info(source()).map(|mut info| {
+                    pick::follow_moves(source(), &mut info);
+                    info
+                });
+                let (modified, bytes) = (journal.modified, journal.bytes.len() as u64);
+                (JournalState { id, modified, bytes, file: journal.number }, info)
+            })
+            .filter(|(_, info)| match (project, info) {
+                (Some(project), Some(info)) => info.project == project,
+                _ => true,
+            })
+            .collect();
+        heads.sort_unstable_by(|(a, _), (b, _)| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
+        heads
+    }
+
     fn bytes(&self, id: ConversationId) -> Result<Arc<Vec<u8>>, JournalError> {
         let journals = self.journals();
         let journal = journals.get(&id).ok_or(JournalError::NotFound { id, place: PLACE.into() })?;
@@ -119,7 +144,9 @@ impl Store for MemoryStore {
         id: ConversationId,
         _info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         let mut lines = Vec::new();
         write_lines(first, &mut lines)?;
         lines.remove(0);
@@ -130,12 +157,28 @@ impl Store for MemoryStore {
         let position = Some(lines.len() as u64);
         self.put(&mut journals, id, lines);
         drop(journals);
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position, foreign: Vec::new() }))
+        Ok(Box::new(MemoryAppender {
+            store: self.clone(),
+            id,
+            buffer: Vec::new(),
+            writer,
+            position,
+            foreign: Vec::new(),
+        }))
     }
 
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        writer.check(id)?;
         self.bytes(id)?;
-        Ok(Box::new(MemoryAppender { store: self.clone(), id, buffer: Vec::new(), position: None, foreign: Vec::new() }))
+        let (position, foreign) = (None, Vec::new());
+        Ok(Box::new(MemoryAppender {
+            store: self.clone(),
+            id,
+            buffer: Vec::new(),
+            writer,
+            position,
+            foreign,
+        }))
     }
 
     fn read(
@@ -270,10 +313,6 @@ impl Store for MemoryStore {
         pick::read_back(io::Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
     }
 
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        Ok(Box::new(io::Cursor::new(self.bytes(id)?.to_vec())))
-    }
-
     fn adopt(
         &self,
         id: ConversationId,
@@ -296,21 +335,15 @@ impl Store for MemoryStore {
         Ok(adopted)
     }
 
-    fn relocate(
-        &self,
-        id: ConversationId,
-        _project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        self.bytes(id)?;
-        say_so()
-    }
-
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.bytes(id)?;
         self.journals().remove(&id);
         self.following.stir();
         Ok(())
+    }
+
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        Ok(self)
     }
 
     fn ids(&self) -> Result<Vec<ConversationId>, JournalError> {
@@ -320,42 +353,49 @@ impl Store for MemoryStore {
     }
 
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
-        let numbers: HashMap<_, _> =
-            self.journals().iter().map(|(id, journal)| (*id, journal.number)).collect();
-        let stands = |listed: &JournalHead| JournalState {
-            id: listed.id,
-            modified: listed.modified,
-            bytes: listed.bytes,
-            file: numbers.get(&listed.id).copied().unwrap_or_default(),
-        };
-        Ok(self.list(project)?.iter().map(stands).collect())
+        Ok(self.heads(project).into_iter().map(|(state, _)| state).collect())
     }
 
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
-        let journals = self.journals().clone();
-        let written = journals.into_iter().filter(|(_, journal)| !journal.bytes.is_empty());
-        let mut list: Vec<JournalHead> = written
-            .map(|(id, journal)| {
-                let source = || io::Cursor::new(journal.bytes.as_slice());
-                let info = pick::info(source()).map(|mut info| {
-                    pick::follow_moves(source(), &mut info);
-                    info
-                });
-                JournalHead { id, info, modified: journal.modified, bytes: journal.bytes.len() as u64 }
-            })
-            .filter(|listed| match (project, &listed.info) {
-                (Some(project), Some(info)) => info.project == project,
-                _ => true,
-            })
-            .collect();
-        newest_first(&mut list);
-        Ok(list)
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError> {
+        let mut heads = self.heads(project);
+        heads.retain(|(state, _)| after.is_none_or(|token| token.is_before(state)));
+        let more = heads.len() > limit;
+        heads.truncate(limit);
+        let next = heads.last().filter(|_| more).map(|(state, _)| PageToken::after(state));
+        let heads = heads.into_iter().map(|(state, info)| JournalHead::new(&state, info)).collect();
+        Ok(Page { heads, next })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &*self.blobs
+    }
+}
+
+impl JournalFiles for MemoryStore {
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
+        Ok(Box::new(io::Cursor::new(self.bytes(id)?.to_vec())))
+    }
+
+    fn relocate(
+        &self,
+        id: ConversationId,
+        _project: &str,
+        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        self.bytes(id)?;
+        say_so()
     }
 }
 
 struct MemoryAppender {
     store: MemoryStore,
     id: ConversationId,
+    writer: Writer,
     buffer: Vec<u8>,
     position: Option<u64>,
     foreign: Vec<Range<u64>>,
@@ -363,6 +403,7 @@ struct MemoryAppender {
 
 impl Append for MemoryAppender {
     fn append(&mut self, records: &[Record]) -> Result<u64, JournalError> {
+        self.writer.check(self.id)?;
         write_lines(records, &mut self.buffer)?;
         let mut journals = self.store.journals();
         let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
@@ -397,6 +438,7 @@ impl Append for MemoryAppender {
     }
 
     fn seal(&mut self) -> Result<bool, JournalError> {
+        self.writer.check(self.id)?;
         let mut journals = self.store.journals();
         let not_found = JournalError::NotFound { id: self.id, place: PLACE.into() };
         let journal = journals.get_mut(&self.id).ok_or(not_found)?;

@@ -17,7 +17,7 @@ use rejoin_core::{ConversationId, Origin, SaidHere};
 use rejoin_files::read_regular_file;
 use serde::{Deserialize, Serialize};
 
-use crate::{FileStore, JournalError, LockError, Locks, Owner, Store, private};
+use crate::{FileStore, JournalError, LeaseName, LockError, Locks, Owner, Store, private};
 
 /// What is known of where conversations came from.
 #[derive(Clone, Debug)]
@@ -120,12 +120,13 @@ impl Origins {
         private::create_dir(&self.directory())?;
         let owner = Owner::this_process("rejoin", "taking an inventory", "");
         let locks = Locks::new(self.root.join("locks"));
-        let _lease = locks.acquire("origins", &owner, Some(PATIENCE)).map_err(|error| match error {
-            LockError::Journal(error) => error,
-            LockError::Busy { .. } | LockError::Name { .. } => {
-                JournalError::AppendLocked { path: path.clone(), waited: PATIENCE }
-            }
-        })?;
+        let _lease =
+            locks.acquire(LeaseName::origins(), &owner, Some(PATIENCE)).map_err(|error| match error {
+                LockError::Journal(error) => error,
+                LockError::Busy { .. } | LockError::Name { .. } => {
+                    JournalError::AppendLocked { path: path.clone(), waited: PATIENCE }
+                }
+            })?;
         if path.is_file() {
             return Ok(());
         }

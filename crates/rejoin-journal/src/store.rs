@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{Changes, Cursor, JournalError, Mark, Problem, Waker};
+use crate::{Blobs, Changes, Cursor, JournalError, Mark, Page, PageToken, Problem, Waker, Writer};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -20,10 +20,12 @@ pub trait Store: Send + Sync {
         id: ConversationId,
         info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError>;
 
-    /// Opens a conversation for appending. Any number may be open at once.
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError>;
+    /// Opens a conversation for appending. Any number may be open at once; who writes for a turn says so,
+    /// and is refused as [`JournalError::Fenced`] when its lease is gone.
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError>;
 
     /// Reads all records from a place on (0, or what an earlier call returned), in the order of
     /// the journal, and returns the place to go on from. What is no record is handed out as a
@@ -90,9 +92,6 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError>;
 
-    /// The bytes of a conversation as they stand, from the beginning.
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
-
     /// Takes in a conversation from another home, byte for byte; or goes on with one whose bytes
     /// are the beginning of these. All of it or nothing, and never in the place of something else.
     /// To be called under the conversation's lease. `before` is told what is about to be done, when
@@ -105,6 +104,45 @@ pub trait Store: Send + Sync {
         before: BeforeAdopting<'_>,
     ) -> Result<Adopted, JournalError>;
 
+    /// Deletes a conversation, for good.
+    fn remove(&self, id: ConversationId) -> Result<(), JournalError>;
+
+    /// What only files have, where journals are files.
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        Err(JournalError::NotInFiles { what: "reach their files" })
+    }
+
+    /// All conversations, in no order, without looking into them.
+    fn ids(&self) -> Result<Vec<ConversationId>, JournalError>;
+
+    /// How the journals of a project stand, or all, newest first, without looking into any: names of
+    /// projects may collide, so some of another one can be among them.
+    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError>;
+
+    /// The conversations of a project, or all, newest first: so many of them, behind those of an earlier
+    /// page. Only first lines are read. No conversation comes twice; one that is written meanwhile goes to
+    /// the front, where [`Store::changes`] since a mark from before the first page tells of it.
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError>;
+
+    /// All conversations of a project, or all there are, newest first.
+    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
+        Ok(self.list_page(project, usize::MAX, None)?.heads)
+    }
+
+    /// Bytes by their hash.
+    fn blobs(&self) -> &dyn Blobs;
+}
+
+/// What a store has whose journals are files, or bytes as a file would hold them.
+pub trait JournalFiles {
+    /// The bytes of a conversation as they stand, from the beginning.
+    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError>;
+
     /// Puts a conversation among those of another project. What it says of itself is a record of its own,
     /// appended by `say_so`; a move that is cut off after that is finished by whoever looks at the project.
     fn relocate(
@@ -113,9 +151,6 @@ pub trait Store: Send + Sync {
         project: &str,
         say_so: &mut dyn FnMut() -> Result<(), JournalError>,
     ) -> Result<(), JournalError>;
-
-    /// Deletes a conversation, for good.
-    fn remove(&self, id: ConversationId) -> Result<(), JournalError>;
 
     /// The file a conversation, of a project if that is known, is kept in, where it is one.
     fn file(&self, _id: ConversationId, _project: Option<&str>) -> Option<PathBuf> {
@@ -138,16 +173,6 @@ pub trait Store: Send + Sync {
 
     /// Drops what was kept.
     fn forget(&self, _id: ConversationId) {}
-
-    /// All conversations, in no order, without looking into them.
-    fn ids(&self) -> Result<Vec<ConversationId>, JournalError>;
-
-    /// How the journals of a project stand, or all, newest first, without looking into any: names of
-    /// projects may collide, so some of another one can be among them.
-    fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError>;
-
-    /// The conversations of a project, or all, newest first. Only first lines are read.
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError>;
 }
 
 /// Is told what is about to be taken in, and may refuse.
@@ -238,6 +263,12 @@ pub struct JournalHead {
     pub bytes: u64,
 }
 
+impl JournalHead {
+    pub(crate) fn new(state: &JournalState, info: Option<ConversationInfo>) -> Self {
+        Self { id: state.id, info, modified: state.modified, bytes: state.bytes }
+    }
+}
+
 /// How a journal stands, seen from outside. While nothing of it changes, neither did the journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JournalState {
@@ -256,9 +287,4 @@ impl JournalState {
     pub(crate) fn newest_first(list: &mut [JournalState]) {
         list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
     }
-}
-
-/// Newest first; the id decides between equals, so that a list never flickers.
-pub(crate) fn newest_first(list: &mut [JournalHead]) {
-    list.sort_unstable_by(|a, b| b.modified.cmp(&a.modified).then(a.id.cmp(&b.id)));
 }

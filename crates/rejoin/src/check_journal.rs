@@ -87,7 +87,7 @@ impl Rejoin {
         let mut repaired = Vec::new();
         if repair && !problems.is_empty() {
             let _hold = self.engine.hold(id, "repairing it")?;
-            if store.appender(id)?.seal()? {
+            if store.appender(id, rejoin_journal::Writer::Label)?.seal()? {
                 torn_end = false;
                 repaired.push("an unfinished last line was ended");
             }

@@ -6,7 +6,7 @@ use rejoin_core::{
     AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
     not_counted, tool_calls,
 };
-use rejoin_journal::{Loaded, Problem, load, load_before, messages, questions};
+use rejoin_journal::{LeaseName, Loaded, Problem, load, load_before, messages, questions};
 
 use crate::find_message::find_message;
 use crate::{Error, Rejoin};
@@ -38,7 +38,7 @@ impl Rejoin {
     }
 
     pub(crate) fn is_running(&self, id: ConversationId) -> bool {
-        matches!(self.engine.locks().holder(&format!("conversation-{id}")), Ok(Some(_)))
+        matches!(self.engine.locks().holder(LeaseName::conversation(id)), Ok(Some(_)))
     }
 
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
@@ -152,7 +152,7 @@ impl ConversationView<'_> {
 
     /// The journal, byte for byte.
     pub fn raw(&self) -> Result<Box<dyn std::io::Read + Send>, Error> {
-        Ok(self.rejoin.engine.store().raw(self.id)?)
+        Ok(self.rejoin.engine.store().files()?.raw(self.id)?)
     }
 
     /// What is wrong with its journal, if anything.

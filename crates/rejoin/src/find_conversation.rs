@@ -5,9 +5,7 @@ use std::time::Duration;
 use rejoin_core::ConversationId;
 use rejoin_engine::TurnError;
 use rejoin_index::Index;
-use rejoin_journal::{Lease, LockError, Owner, find_by_prefix, find_by_session};
-
-use sha2::{Digest, Sha256};
+use rejoin_journal::{Lease, LeaseName, LockError, Owner, find_by_prefix, find_by_session};
 
 use crate::config::suggestion;
 use crate::name::{looks_like_an_id, steps_back};
@@ -97,20 +95,19 @@ impl Rejoin {
 
     /// Keeps names as they are until the lease is dropped.
     pub(crate) fn lock_names(&self) -> Result<Lease, Error> {
-        self.lock("names", "naming a conversation", "the list of names")
+        self.lock(&LeaseName::names(), "naming a conversation", "the list of names")
     }
 
     /// Keeps others from beginning a conversation because a project has none to continue.
     pub(crate) fn lock_beginning(&self, project: &str) -> Result<Lease, Error> {
-        let hash = u128::from_be_bytes(Sha256::digest(project)[..16].try_into().unwrap_or_default());
         self.lock(
-            &format!("begin-{hash:032x}"),
+            &LeaseName::beginning_in(project),
             "beginning a conversation",
             "the first conversation of this project",
         )
     }
 
-    fn lock(&self, name: &str, doing: &str, what: &str) -> Result<Lease, Error> {
+    fn lock(&self, name: &LeaseName, doing: &str, what: &str) -> Result<Lease, Error> {
         let owner = Owner::this_process("rejoin", doing, "");
         self.engine.locks().acquire(name, &owner, Some(Duration::from_secs(30))).map_err(
             |error| match error {

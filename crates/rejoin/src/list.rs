@@ -181,7 +181,7 @@ impl Rejoin {
             usage: summary.usage,
             cost: summary.cost,
             state: ConversationState::of(summary.state, self.is_running(id)),
-            file: self.engine.store().file(id, project),
+            file: self.engine.store().files().ok().and_then(|files| files.file(id, project)),
         }
     }
 

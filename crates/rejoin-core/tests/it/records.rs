@@ -2,10 +2,10 @@
 //! damaged files are read.
 
 use rejoin_core::{
-    Agent, AgentSession, Asked, AnsweredBy, Attachment, Choice, ChoiceKind, Conversation, ConversationId, ConversationInfo,
-    Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome, Part, Permissions,
-    Pin, PinState, Question, QuestionAnswer, Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope,
-    SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, Choice, ChoiceKind, Conversation, ConversationId,
+    ConversationInfo, Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome,
+    Part, Permissions, Pin, PinState, Question, QuestionAnswer, Reason, Receipt, Record, Repeated,
+    SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -7,8 +7,8 @@ use rejoin_core::compose::{Composed, Told, Wording, compose};
 use rejoin_core::plan::{Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
     Agent, AnsweredBy, Content, Conversation, ConversationId, ConversationInfo, Decision, Envelope,
-    FailureClass, Intent, Kind, LaunchEnd, Mark, Message, MessageId, Outcome, Part, Pin, PinBinding, PinLife, Plan,
-    Question, Reason, Receipt, Record, Scope, SessionId, Slice, System, Tree, TurnId, TurnState,
+    FailureClass, Intent, Kind, LaunchEnd, Mark, Message, MessageId, Outcome, Part, Pin, PinBinding, PinLife,
+    Plan, Question, Reason, Receipt, Record, Scope, SessionId, Slice, System, Tree, TurnId, TurnState,
 };
 use uuid::Uuid;
 

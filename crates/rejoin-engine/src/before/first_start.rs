@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rejoin_agents::Definition;
 use rejoin_core::plan::Wish;
-use rejoin_journal::{Lease, LockError, Owner, private};
+use rejoin_journal::{Lease, LeaseName, LockError, Owner, private};
 use sha2::{Digest, Sha256};
 
 use crate::before::context::TurnContext;
@@ -55,7 +55,7 @@ impl SetUp {
             if was_ready && note.exists() {
                 return Ok(Some(Self::default()));
             }
-            match engine.locks().acquire(&lock_name(agent, store), &owner, Some(ONE_TRY)) {
+            match engine.locks().acquire(LeaseName::set_up(&agent.agent(), store), &owner, Some(ONE_TRY)) {
                 Ok(lease) => {
                     return Ok(Some(Self { held: RefCell::new(Some(Held { lease, note })) }));
                 }
@@ -91,10 +91,6 @@ impl SetUp {
             drop(lease);
         }
     }
-}
-
-fn lock_name(agent: &dyn Definition, store: &Path) -> String {
-    format!("store-{}-{}", agent.agent(), short_hash(&[store.as_os_str().as_encoded_bytes()]))
 }
 
 fn note(engine: &Engine, agent: &dyn Definition, store: &Path, version: Option<&str>) -> PathBuf {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, SessionId, TurnId};
-use rejoin_journal::{JournalError, Lease, LockError, Owner, birth};
+use rejoin_journal::{JournalError, Lease, LeaseName, LockError, Owner, birth};
 
 use crate::before::context::TurnContext;
 use crate::during::cancel::CancelWatch;
@@ -43,14 +43,14 @@ impl Engine {
     ) -> Result<EarlyLease, TurnError> {
         let what = format!("conversation {}", id.short());
         let owner = owner("a turn").marked(turn.to_string());
-        self.take(&conversation_lock(id), &what, &owner, wait, cancel).map(EarlyLease)
+        self.take(&LeaseName::conversation(id), &what, &owner, wait, cancel).map(EarlyLease)
     }
 
     /// Takes a lock, waiting as long as was asked, or until the user gives up. What a turn that was
     /// killed together with its supervisor left running is ended first.
     fn take(
         &self,
-        name: &str,
+        name: &LeaseName,
         what: &str,
         owner: &Owner,
         wait: Option<Duration>,
@@ -96,7 +96,7 @@ impl<'a> Leases<'a> {
         }
         match self.order.target {
             Target::Existing(id) if self.order.wish != Wish::Ephemeral => {
-                self.take(&conversation_lock(id), &format!("conversation {}", id.short()))
+                self.take(&LeaseName::conversation(id), &format!("conversation {}", id.short()))
             }
             _ => Ok(()),
         }
@@ -106,7 +106,7 @@ impl<'a> Leases<'a> {
     pub(crate) fn session(&mut self, session: Option<&SessionId>) -> Result<(), TurnError> {
         let Some(session) = session else { return Ok(()) };
         let what = format!("session {} of {}", session.short(), session.agent());
-        self.take(&format!("session-{}-{session}", session.agent()), &what)
+        self.take(&LeaseName::session(session), &what)
     }
 
     /// A new conversation is leased before it is there, so that nobody comes between.
@@ -114,7 +114,7 @@ impl<'a> Leases<'a> {
         if !context.is_new || self.order.wish == Wish::Ephemeral {
             return Ok(());
         }
-        self.take(&conversation_lock(context.id), &format!("conversation {}", context.id.short()))
+        self.take(&LeaseName::conversation(context.id), &format!("conversation {}", context.id.short()))
     }
 
     /// All of them, and what to tell about it.
@@ -122,7 +122,7 @@ impl<'a> Leases<'a> {
         (self.taken, self.notices)
     }
 
-    fn take(&mut self, name: &str, what: &str) -> Result<(), TurnError> {
+    fn take(&mut self, name: &LeaseName, what: &str) -> Result<(), TurnError> {
         let taken = self.engine.take(name, what, &self.owner(), self.order.wait, self.cancel)?;
         self.put(taken);
         Ok(())
@@ -140,11 +140,6 @@ impl<'a> Leases<'a> {
     fn owner(&self) -> Owner {
         owner(&format!("a turn of {}", self.order.agent.agent())).marked(self.order.id.to_string())
     }
-}
-
-/// The lock of a conversation, by its name.
-pub(crate) fn conversation_lock(id: ConversationId) -> String {
-    format!("conversation-{id}")
 }
 
 /// What those who have to wait are told.

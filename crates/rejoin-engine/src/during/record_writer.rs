@@ -484,7 +484,7 @@ fn mix(seed: u64, bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use rejoin_core::{ConversationInfo, Message, Scope};
-    use rejoin_journal::{MemoryStore, Store, load, messages};
+    use rejoin_journal::{MemoryStore, Store, Writer, load, messages};
     use serde_json::json;
 
     use super::*;
@@ -499,7 +499,7 @@ mod tests {
         let turn = new_id();
         let mut prompt = head.record(Kind::User, turn, None);
         prompt.message = Some(Content::user(vec![Part::text("go")]));
-        let journal = store.create(id, &info, &[prompt]).unwrap();
+        let journal = store.create(id, &info, &[prompt], Writer::Label).unwrap();
         let mut writer = RecordWriter::new(journal, head.clone(), turn, Agent::Claude);
         for event in events {
             writer.note(event).unwrap();

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use rejoin_journal::{
-    Adopted, Append, Changes, Cursor, Entry, JournalError, JournalHead, JournalState, Mark, MemoryStore,
-    Problem, RawRecord, Store, Waker,
+    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Mark,
+    MemoryStore, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
 };
 
 /// Is called before every write and sync.
@@ -57,14 +57,15 @@ impl Store for Hooked {
         id: ConversationId,
         info: &ConversationInfo,
         first: &[Record],
+        writer: Writer,
     ) -> Result<Box<dyn Append>, JournalError> {
         // Written and synced before it is there.
         (self.hook)()?;
         (self.hook)()?;
-        Ok(self.hooked(self.store.create(id, info, first)?))
+        Ok(self.hooked(self.store.create(id, info, first, writer)?))
     }
-    fn appender(&self, id: ConversationId) -> Result<Box<dyn Append>, JournalError> {
-        Ok(self.hooked(self.store.appender(id)?))
+    fn appender(&self, id: ConversationId, writer: Writer) -> Result<Box<dyn Append>, JournalError> {
+        Ok(self.hooked(self.store.appender(id, writer)?))
     }
     fn read(
         &self,
@@ -119,8 +120,8 @@ impl Store for Hooked {
     ) -> Result<(), JournalError> {
         self.store.read_back(id, each)
     }
-    fn raw(&self, id: ConversationId) -> Result<Box<dyn Read + Send>, JournalError> {
-        self.store.raw(id)
+    fn files(&self) -> Result<&dyn JournalFiles, JournalError> {
+        self.store.files()
     }
     fn adopt(
         &self,
@@ -131,14 +132,6 @@ impl Store for Hooked {
     ) -> Result<Adopted, JournalError> {
         self.store.adopt(id, info, bytes, before)
     }
-    fn relocate(
-        &self,
-        id: ConversationId,
-        project: &str,
-        say_so: &mut dyn FnMut() -> Result<(), JournalError>,
-    ) -> Result<(), JournalError> {
-        self.store.relocate(id, project, say_so)
-    }
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         self.store.remove(id)
     }
@@ -148,7 +141,18 @@ impl Store for Hooked {
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError> {
         self.store.look(project)
     }
-    fn list(&self, project: Option<&str>) -> Result<Vec<JournalHead>, JournalError> {
-        self.store.list(project)
+    fn list_page(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        after: Option<&PageToken>,
+    ) -> Result<Page, JournalError> {
+        self.store.list_page(project, limit, after)
+    }
+    fn logs(&self) -> &dyn Logs {
+        self.store.logs()
+    }
+    fn blobs(&self) -> &dyn Blobs {
+        self.store.blobs()
     }
 }

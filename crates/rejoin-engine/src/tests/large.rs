@@ -1,7 +1,7 @@
 //! What grows past a line of the journal when it is written.
 
 use rejoin_core::{Event, Kind, MessageId, Outcome};
-use rejoin_journal::{LONGEST_LINE, MemoryStore, Store, load, messages};
+use rejoin_journal::{LONGEST_LINE, MemoryStore, Store, Writer, load, messages};
 use uuid::Uuid;
 
 use super::scripted::Place;
@@ -48,7 +48,7 @@ fn a_long_text_is_written_whole_in_several_lines() {
     let turn = MessageId::new(Uuid::new_v4());
     let mut user = head.record(Kind::User, turn, None);
     user.message = Some(rejoin_core::Content::user(vec![rejoin_core::Part::text("go")]));
-    let journal = store.create(place.id, &info, &[user]).unwrap();
+    let journal = store.create(place.id, &info, &[user], Writer::Label).unwrap();
     let mut writer = RecordWriter::new(journal, head, turn, rejoin_core::Agent::named("scripted"));
     // As long as a line of an agent may be, and as hard to write as can be; streamed, then said again otherwise.
     let message = MessageId::new(Uuid::new_v4());

@@ -314,7 +314,7 @@ impl Place {
     /// The lines of the journal as they stand.
     pub(super) fn journal(&self) -> String {
         let mut text = String::new();
-        if let Ok(mut raw) = self.store.raw(self.id) {
+        if let Ok(mut raw) = self.store.files().and_then(|files| files.raw(self.id)) {
             raw.read_to_string(&mut text).unwrap();
         }
         text

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rejoin::{ConversationId, TurnId};
-use rejoin_journal::{Locks, Owner};
+use rejoin_journal::{LeaseName, Locks, Owner};
 use serde::Serialize;
 
 use super::line::Line;
@@ -219,11 +219,6 @@ impl Steps {
     }
 }
 
-/// The name of a run's lock.
-pub(crate) fn lock_name(id: RunId) -> String {
-    format!("flow-{id}")
-}
-
 /// The locks of a home.
 pub(crate) fn locks(home: &Path) -> Locks {
     Locks::new(home.join("locks"))
@@ -231,7 +226,7 @@ pub(crate) fn locks(home: &Path) -> Locks {
 
 /// The process that is at a run, if one is.
 pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
-    Ok(locks(home).holder(&lock_name(id))?)
+    Ok(locks(home).holder(LeaseName::flow_run(id))?)
 }
 
 /// The ids of all runs of a home, in no order.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin::Rejoin;
-use rejoin_journal::{Lease, LockError, Owner};
+use rejoin_journal::{Lease, LeaseName, LockError, Owner};
 use uuid::Uuid;
 
-use super::history::{self, Run, Standing, Steps, lock_name, locks};
+use super::history::{self, Run, Standing, Steps, locks};
 use super::log::{self, Log};
 use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
@@ -177,12 +177,11 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
     if !flow.all_steps().into_iter().any(is_command) {
         return Ok(None);
     }
-    let name = format!("{}-commands", lock_name(id));
     let busy = || {
         let id = &id.simple().to_string()[..8];
         FlowError::Busy(format!("a command that run {id} was killed in does not end; end it, then resume"))
     };
-    match locks(rejoin.home()).acquire(&name, &owner(), Some(COMMANDS_PATIENCE)) {
+    match locks(rejoin.home()).acquire(LeaseName::flow_commands(id), &owner(), Some(COMMANDS_PATIENCE)) {
         Ok(mut lease) => {
             // Killed together with their supervisor, nobody has ended them yet.
             rejoin::end_left(&mut lease).map_err(|_| busy())?;
@@ -194,7 +193,7 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
 }
 
 fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
-    locks(rejoin.home()).acquire(&lock_name(id), &owner(), wait).map_err(|error| match error {
+    locks(rejoin.home()).acquire(LeaseName::flow_run(id), &owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
             let id = &id.simple().to_string()[..8];

@@ -8,7 +8,7 @@ use rejoin_core::{
     Receipt, Record, Scope, System, Usage,
 };
 use rejoin_index::{ConversationFilter, ConversationList, Hits, Index, Query, Search, Stats, StatsFilter};
-use rejoin_journal::{FileStore, Home, Store};
+use rejoin_journal::{FileStore, Home, Store, Writer};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -59,11 +59,11 @@ impl Disk {
             scope: Scope::Shared,
         };
         let first = system(id, None, &System::Conversation(info.clone()));
-        self.store.create(id, &info, &[first]).unwrap();
+        self.store.create(id, &info, &[first], Writer::Label).unwrap();
     }
 
     pub(crate) fn append(&self, number: u128, records: &[Record]) {
-        self.store.appender(conversation(number)).unwrap().append(records).unwrap();
+        self.store.appender(conversation(number), Writer::Label).unwrap().append(records).unwrap();
     }
 
     /// A turn of `claude` in which this was said; numbers of messages are used up from `first` on.

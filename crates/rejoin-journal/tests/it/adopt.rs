@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use rejoin_core::System;
-use rejoin_journal::{Adopted, JournalError, Store};
+use rejoin_journal::{Adopted, JournalError, JournalFiles, Store, Writer};
 
 use crate::support::{Disk, PROJECT, conversation, first, info, system, user};
 
@@ -69,7 +69,7 @@ fn who_waits_to_append_meanwhile_finds_the_longer_one() {
     let disk = Disk::new();
     let id = conversation(9);
     disk.store.adopt(id, &info(PROJECT), &mut journal(1).as_slice(), &mut |_| Ok(())).unwrap();
-    let mut label = disk.store.appender(id).unwrap();
+    let mut label = disk.store.appender(id, Writer::Label).unwrap();
     disk.store.adopt(id, &info(PROJECT), &mut journal(2).as_slice(), &mut |_| Ok(())).unwrap();
     label.append(&[user(id, 7, None, "appended")]).unwrap();
     let text = String::from_utf8(fs::read(disk.store.path(id).unwrap()).unwrap()).unwrap();
@@ -101,7 +101,9 @@ fn drafts_of_the_killed_are_swept_at_once_and_no_others() {
 fn a_move_replaces_nothing() {
     let disk = Disk::new();
     let other = info("/srv/other");
-    disk.store.create(conversation(9), &other, &[first(conversation(9), "/srv/other")]).unwrap();
+    disk.store
+        .create(conversation(9), &other, &[first(conversation(9), "/srv/other")], Writer::Label)
+        .unwrap();
     let there = disk.store.path(conversation(9)).unwrap().with_file_name(format!("{}.jsonl", disk.id));
     fs::write(&there, "somebody's\n").unwrap();
     assert!(disk.store.relocate(disk.id, "/srv/other", &mut || Ok(())).is_err());
@@ -117,7 +119,7 @@ fn a_move_that_was_cut_off_is_finished_or_undone_by_whoever_looks() {
         let moved = System::Moved { project: new.into(), dir: new.into() };
         let cut = disk.store.relocate(disk.id, new, &mut || {
             if said {
-                disk.store.appender(disk.id)?.append(&[system(disk.id, 50, None, &moved)])?;
+                disk.store.appender(disk.id, Writer::Label)?.append(&[system(disk.id, 50, None, &moved)])?;
             }
             Err(JournalError::Deleted { path: "the mover was killed".into() })
         });

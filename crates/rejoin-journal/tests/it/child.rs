@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{FileStore, Home, JournalError, Locks, Owner, Store, load};
+use rejoin_journal::{FileStore, Home, JournalError, Locks, Owner, Store, Writer, load};
 
 use crate::support::{conversation, first, info, user};
 
@@ -51,7 +51,7 @@ fn plays_its_role() {
 fn make(home: &Path) {
     let home = Home::open(home.join("deep/home")).unwrap();
     let (store, id) = (home.store(), conversation(1));
-    store.create(id, &info("/p"), &[first(id, "/p")]).unwrap();
+    store.create(id, &info("/p"), &[first(id, "/p")], Writer::Label).unwrap();
     let _lease = home.locks().acquire("turn", &Owner::default(), None).unwrap();
     rejoin_journal::private::create_dir(&home.cache()).unwrap();
     rejoin_journal::private::write_atomically(&home.cache().join("probe.json"), b"{}").unwrap();
@@ -59,12 +59,12 @@ fn make(home: &Path) {
 
 /// One of several writers.
 pub(crate) fn append(home: &Path, writer: u128) {
-    write_batches(&FileStore::new(home.join("projects"), home.join("folds")), conversation(0), writer);
+    write_batches(&FileStore::new(home), conversation(0), writer);
 }
 
 /// Batches of three records of very different sizes, each record saying whose it is.
 pub(crate) fn write_batches(store: &dyn Store, id: ConversationId, writer: u128) {
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     for batch in 0..BATCHES {
         let number = writer * 1_000_000 + batch * 10;
         let size = [1, 70_000, 300][(batch % 3) as usize];
@@ -78,9 +78,9 @@ pub(crate) const BATCHES: u128 = 60;
 
 /// Writes until the disk is full, says how far it came, and goes on when there is space again.
 fn fill(home: &Path) {
-    let store = FileStore::new(home.join("projects"), home.join("folds"));
+    let store = FileStore::new(home);
     let id = conversation(0);
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     let text = "x".repeat(700);
     let mut batches = (0..).map(|batch| -> Vec<_> {
         (1 + batch * 3..4 + batch * 3).map(|number| user(id, number, None, &text)).collect()
@@ -117,8 +117,8 @@ fn read_only(home: &Path) {
     assert_eq!(load(&store, id).unwrap().conversation.tree.turns().len(), 1);
     assert_eq!(home.locks().holder("home").unwrap(), None);
     let refused = [
-        store.appender(id).err().unwrap().to_string(),
-        store.create(conversation(1), &info("/new"), &[]).err().unwrap().to_string(),
+        store.appender(id, Writer::Label).err().unwrap().to_string(),
+        store.create(conversation(1), &info("/new"), &[], Writer::Label).err().unwrap().to_string(),
         home.locks().acquire("turn", &Owner::default(), None).unwrap_err().to_string(),
     ];
     for error in refused {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rejoin_journal::{Home, Store};
+use rejoin_journal::{Home, Store, Writer};
 
 use crate::child::{BATCHES, child, write_batches};
 use crate::support::{Disk, Seen, first, info, read, user};
@@ -122,7 +122,7 @@ fn one_of_many_creates_a_conversation() {
     let disk = Disk::new();
     let id = crate::support::conversation(5);
     let made = std::thread::scope(|scope| {
-        let create = || disk.store.create(id, &info("/p"), &[first(id, "/p")]).is_ok();
+        let create = || disk.store.create(id, &info("/p"), &[first(id, "/p")], Writer::Label).is_ok();
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(create)).collect();
         threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum::<usize>()
     });

@@ -4,14 +4,15 @@ use std::ops::ControlFlow;
 
 use rejoin_core::{ConversationId, Envelope, Kind, Record, System};
 use rejoin_journal::{
-    Adopted, Cursor, Divergence, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, load,
+    Adopted, Cursor, Divergence, FileStore, JournalError, LONGEST_LINE, MemoryStore, Problem, Store, Writer,
+    load,
 };
 
 use crate::support::{PROJECT, assistant, conversation, first, info, message, read, system, user};
 
 fn on_a_file(check: fn(&dyn Store)) {
     let directory = tempfile::tempdir().unwrap();
-    check(&FileStore::new(directory.path().join("projects"), directory.path().join("folds")));
+    check(&FileStore::new(directory.path()));
 }
 
 fn in_memory(check: fn(&dyn Store)) {
@@ -65,14 +66,14 @@ every_store! {
 
 fn begin(store: &dyn Store, number: u128) -> ConversationId {
     let id = conversation(number);
-    store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+    store.create(id, &info(PROJECT), &[first(id, PROJECT)], Writer::Label).unwrap();
     id
 }
 
 fn what_was_appended_is_read_in_order(store: &dyn Store) {
     let id = begin(store, 1);
     let records = [user(id, 1, None, "hello\nworld \u{1f980} \0"), assistant(id, 2, 1, "hi")];
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     appender.append(&records).unwrap();
     appender.sync().unwrap();
     let seen = read(store, id, 0);
@@ -86,7 +87,7 @@ fn a_cursor_goes_on_where_it_stopped(store: &dyn Store) {
     let before = read(store, id, 0).end;
     assert_eq!(read(store, id, before).records, []);
     let record = user(id, 1, None, "x");
-    store.appender(id).unwrap().append(std::slice::from_ref(&record)).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(std::slice::from_ref(&record)).unwrap();
     let seen = read(store, id, before);
     assert_eq!(seen.records, [record]);
     assert!(seen.end > before);
@@ -95,7 +96,7 @@ fn a_cursor_goes_on_where_it_stopped(store: &dyn Store) {
 
 fn records_are_fetched_by_their_place(store: &dyn Store) {
     let id = begin(store, 1);
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     for number in 1..200 {
         // Some are larger than any buffer.
         let text = "x".repeat(if number % 50 == 0 { 700_000 } else { 30 });
@@ -112,7 +113,7 @@ fn records_are_fetched_by_their_place(store: &dyn Store) {
 
 fn a_journal_is_read_back_from_its_end(store: &dyn Store) {
     let id = begin(store, 1);
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     for number in 1..200 {
         let text = "x".repeat(if number % 50 == 0 { 700_000 } else { 30 });
         appender.append(&[user(id, number, None, &text)]).unwrap();
@@ -146,7 +147,7 @@ fn a_place_without_a_record_is_told(store: &dyn Store) {
 fn what_is_not_there_is_an_error(store: &dyn Store) {
     let id = conversation(9);
     let not_found = |error: JournalError| matches!(error, JournalError::NotFound { .. });
-    assert!(store.appender(id).err().is_some_and(not_found));
+    assert!(store.appender(id, Writer::Label).err().is_some_and(not_found));
     assert!(store.read(id, 0, &mut |_| ()).err().is_some_and(not_found));
     assert!(store.fetch(id, &[0], &mut |_, _| ()).err().is_some_and(not_found));
     assert!(store.search(id, "x", &mut |_| ControlFlow::Continue(())).err().is_some_and(not_found));
@@ -159,7 +160,7 @@ fn what_is_not_there_is_an_error(store: &dyn Store) {
 fn a_conversation_is_created_once(store: &dyn Store) {
     let id = begin(store, 1);
     for project in [PROJECT, "/elsewhere"] {
-        let error = store.create(id, &info(project), &[first(id, project)]).err().unwrap();
+        let error = store.create(id, &info(project), &[first(id, project)], Writer::Label).err().unwrap();
         assert!(matches!(error, JournalError::Exists { .. }), "{error}");
     }
     assert_eq!(read(store, id, 0).records.len(), 1);
@@ -167,7 +168,8 @@ fn a_conversation_is_created_once(store: &dyn Store) {
 
 fn two_appenders_take_turns(store: &dyn Store) {
     let id = begin(store, 1);
-    let (mut one, mut other) = (store.appender(id).unwrap(), store.appender(id).unwrap());
+    let (mut one, mut other) =
+        (store.appender(id, Writer::Label).unwrap(), store.appender(id, Writer::Label).unwrap());
     for number in (1..20).step_by(2) {
         one.append(&[user(id, number, None, "one")]).unwrap();
         other.append(&[user(id, number + 1, None, "other")]).unwrap();
@@ -180,7 +182,7 @@ fn two_appenders_take_turns(store: &dyn Store) {
 fn a_list_is_newest_first_and_knows_projects(store: &dyn Store) {
     for (number, project) in [(1, "/a/b"), (2, "/a-b"), (3, "/a/b")] {
         let id = conversation(number);
-        store.create(id, &info(project), &[first(id, project)]).unwrap();
+        store.create(id, &info(project), &[first(id, project)], Writer::Label).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(15));
     }
     let ids =
@@ -200,10 +202,10 @@ fn a_list_is_newest_first_and_knows_projects(store: &dyn Store) {
 fn a_conversation_appears_with_its_first_records_or_not_at_all(store: &dyn Store) {
     let id = conversation(1);
     let too_long = user(id, 1, None, &"x".repeat(LONGEST_LINE));
-    assert!(store.create(id, &info(PROJECT), &[first(id, PROJECT), too_long]).is_err());
+    assert!(store.create(id, &info(PROJECT), &[first(id, PROJECT), too_long], Writer::Label).is_err());
     assert_eq!((store.ids().unwrap(), store.list(None).unwrap()), (vec![], vec![]));
     let records = [first(id, PROJECT), user(id, 1, None, "x")];
-    let mut end = store.create(id, &info(PROJECT), &records).unwrap();
+    let mut end = store.create(id, &info(PROJECT), &records, Writer::Label).unwrap();
     assert_eq!(read(store, id, 0).records, records);
     end.append(&[user(id, 2, Some(1), "y")]).unwrap();
     end.sync().unwrap();
@@ -213,7 +215,7 @@ fn a_conversation_appears_with_its_first_records_or_not_at_all(store: &dyn Store
 fn a_search_stops_when_told(store: &dyn Store) {
     let id = begin(store, 1);
     let records: Vec<_> = (1..10).map(|number| user(id, number, None, &format!("t{}", number % 2))).collect();
-    store.appender(id).unwrap().append(&records).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&records).unwrap();
     let mut found = Vec::new();
     let mut search = |most: usize| {
         found.clear();
@@ -232,7 +234,7 @@ fn a_record_that_nobody_could_read_is_refused(store: &dyn Store) {
     let id = begin(store, 1);
     let before = read(store, id, 0).end;
     let batch = [user(id, 1, None, "short"), user(id, 2, None, &"x".repeat(LONGEST_LINE))];
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     let error = appender.append(&batch).unwrap_err();
     assert!(matches!(error, JournalError::RecordTooLong { .. }), "{error}");
     assert_eq!(read(store, id, before).records, []);
@@ -244,13 +246,13 @@ fn a_record_that_nobody_could_read_is_refused(store: &dyn Store) {
 fn an_empty_batch_writes_nothing(store: &dyn Store) {
     let id = begin(store, 1);
     let before = read(store, id, 0).end;
-    store.appender(id).unwrap().append(&[]).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&[]).unwrap();
     assert_eq!(read(store, id, 0).end, before);
 }
 
 fn a_reader_may_append_while_it_reads(store: &dyn Store) {
     let id = begin(store, 1);
-    let mut appender = store.appender(id).unwrap();
+    let mut appender = store.appender(id, Writer::Label).unwrap();
     let mut seen = 0;
     store
         .read(id, 0, &mut |_| {
@@ -272,7 +274,7 @@ fn a_cursor_behind_the_end_is_an_error(store: &dyn Store) {
 fn a_conversation_loads(store: &dyn Store) {
     let id = begin(store, 1);
     let batch = [user(id, 1, None, "q"), assistant(id, 2, 1, "a"), user(id, 3, Some(2), "q2")];
-    store.appender(id).unwrap().append(&batch).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&batch).unwrap();
     let loaded = load(store, id).unwrap();
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     assert_eq!(loaded.conversation.info, Some(info(PROJECT)));
@@ -284,14 +286,14 @@ fn a_conversation_loads(store: &dyn Store) {
 
 fn bytes_of(store: &dyn Store, id: ConversationId) -> Vec<u8> {
     let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut store.raw(id).unwrap(), &mut bytes).unwrap();
+    std::io::Read::read_to_end(&mut store.files().unwrap().raw(id).unwrap(), &mut bytes).unwrap();
     bytes
 }
 
 /// A conversation in a store of its own, as bytes.
 fn foreign(id: ConversationId, turns: u128) -> Vec<u8> {
     let store = MemoryStore::new();
-    let mut appender = store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+    let mut appender = store.create(id, &info(PROJECT), &[first(id, PROJECT)], Writer::Label).unwrap();
     for number in 1..=turns {
         appender.append(&[user(id, number, None, "said elsewhere")]).unwrap();
     }
@@ -329,7 +331,7 @@ fn only_a_continuation_is_adopted_over_what_is_there(store: &dyn Store) {
         Adopted::Known
     );
     assert_eq!(bytes_of(store, id), long);
-    store.appender(id).unwrap().append(&[user(id, 9, None, "said here")]).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&[user(id, 9, None, "said here")]).unwrap();
     let here = bytes_of(store, id);
     let other = foreign(id, 6);
     let refused = store.adopt(id, &info(PROJECT), &mut other.as_slice(), &mut |_| Ok(()));
@@ -343,15 +345,16 @@ fn a_moved_conversation_belongs_to_its_new_project(store: &dyn Store) {
         let bytes = foreign(id, 1);
         store.adopt(id, &info(PROJECT), &mut bytes.as_slice(), &mut |_| Ok(())).unwrap();
         let moved = System::Moved { project: new.into(), dir: format!("{new}/sub") };
-        let say_so = &mut || store.appender(id)?.append(&[system(id, 50, None, &moved)]).map(drop);
-        store.relocate(id, new, say_so).unwrap();
+        let say_so =
+            &mut || store.appender(id, Writer::Label)?.append(&[system(id, 50, None, &moved)]).map(drop);
+        store.files().unwrap().relocate(id, new, say_so).unwrap();
         assert_eq!(store.list(Some(PROJECT)).unwrap(), [], "the names of directories may be the same");
         let list = store.list(Some(new)).unwrap();
         assert_eq!(list.len(), 1);
         let info = list[0].info.as_ref().unwrap();
         assert_eq!((info.project.as_str(), info.dir.clone()), (new, format!("{new}/sub")));
         assert_eq!(load(store, id).unwrap().conversation.info.as_ref(), Some(info));
-        assert!(store.appender(id).is_ok());
+        assert!(store.appender(id, Writer::Label).is_ok());
     }
 }
 
@@ -367,9 +370,9 @@ fn a_removed_conversation_is_gone(store: &dyn Store) {
 
 fn an_append_says_where_it_ended(store: &dyn Store) {
     let id = conversation(1);
-    let mut one = store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+    let mut one = store.create(id, &info(PROJECT), &[first(id, PROJECT)], Writer::Label).unwrap();
     assert_eq!(one.position(), Some(read(store, id, 0).end));
-    let mut other = store.appender(id).unwrap();
+    let mut other = store.appender(id, Writer::Label).unwrap();
     assert_eq!(other.position(), None);
     for number in 1..6 {
         let before = read(store, id, 0).end;
@@ -401,13 +404,13 @@ fn a_cursor_brings_back_its_place(store: &dyn Store) {
     let text = |number| [1, 2_000, 20_000][number % 3];
     let records: Vec<_> =
         (1..20_u128).map(|number| user(id, number, None, &"é".repeat(text(number as usize)))).collect();
-    store.appender(id).unwrap().append(&records).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&records).unwrap();
     let mut ends = Vec::new();
     let end = store.read(id, 0, &mut |entry| ends.push(entry.end)).unwrap();
     assert_eq!(ends.last(), Some(&end));
     let cursors: Vec<Cursor> = ends.iter().map(|end| store.cursor(id, *end).unwrap()).collect();
     // Whatever comes after them.
-    store.appender(id).unwrap().append(&[user(id, 99, None, "more")]).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&[user(id, 99, None, "more")]).unwrap();
     for (number, (cursor, end)) in cursors.iter().zip(ends).enumerate() {
         let carried: Cursor = cursor.to_string().parse().unwrap();
         let place = store.place(id, &carried).unwrap();
@@ -460,7 +463,7 @@ fn a_cursor_of_a_journal_that_went_another_way_is_refused(store: &dyn Store) {
     let went = |numbers: [u128; 2]| {
         put(store, id, &foreign(id, 3));
         let records = numbers.map(|number| user(id, number, None, "the same words"));
-        let place = store.appender(id).unwrap().append(&records).unwrap();
+        let place = store.appender(id, Writer::Label).unwrap().append(&records).unwrap();
         store.cursor(id, place).unwrap()
     };
     let one = went([4, 5]);
@@ -468,9 +471,9 @@ fn a_cursor_of_a_journal_that_went_another_way_is_refused(store: &dyn Store) {
         assert_eq!(went(other).position(), one.position(), "the same length");
         assert!(matches!(diverges(store, id, &one), Divergence::OtherRecords { .. }));
     }
-    let short = store.appender(id).unwrap().append(&[user(id, 8, None, "x")]).unwrap();
+    let short = store.appender(id, Writer::Label).unwrap().append(&[user(id, 8, None, "x")]).unwrap();
     put(store, id, &foreign(id, 3));
-    store.appender(id).unwrap().append(&[user(id, 7, None, &"x".repeat(10_000))]).unwrap();
+    store.appender(id, Writer::Label).unwrap().append(&[user(id, 7, None, &"x".repeat(10_000))]).unwrap();
     assert!(short > one.position());
     assert!(matches!(diverges(store, id, &one), Divergence::InsideARecord { .. }));
 }
@@ -481,7 +484,7 @@ fn a_long_record_does_not_hide_that_it_is_another_one(store: &dyn Store) {
         let went = |number| {
             put(store, id, &foreign(id, 1));
             let output = user(id, number, None, &"the same output\n".repeat(length / 16));
-            let place = store.appender(id).unwrap().append(&[output]).unwrap();
+            let place = store.appender(id, Writer::Label).unwrap().append(&[output]).unwrap();
             store.cursor(id, place).unwrap()
         };
         let (one, other) = (went(4), went(5));
@@ -513,7 +516,7 @@ fn a_cursor_before_a_torn_line_goes_on_with_what_comes_after_it(store: &dyn Stor
     assert!(matches!(seen.problems.as_slice(), [(_, _, Problem::Torn { bytes: 13 })]), "{:?}", seen.problems);
     let cursor = store.cursor(id, seen.end).unwrap();
     let record = user(id, 9, None, "after it");
-    let place = store.appender(id).unwrap().append(std::slice::from_ref(&record)).unwrap();
+    let place = store.appender(id, Writer::Label).unwrap().append(std::slice::from_ref(&record)).unwrap();
     let after = read(store, id, store.place(id, &cursor).unwrap());
     assert_eq!((after.records, after.end), (vec![record], place));
     assert_eq!(after.problems.len(), 1, "what was torn is told: {:?}", after.problems);
@@ -537,7 +540,7 @@ fn glued_records_have_cursors_between_them(store: &dyn Store) {
         }
         // The newline that was missing comes with the next append.
         let cursor = store.cursor(id, end).unwrap();
-        store.appender(id).unwrap().append(&[user(id, 9, None, "x")]).unwrap();
+        store.appender(id, Writer::Label).unwrap().append(&[user(id, 9, None, "x")]).unwrap();
         assert_eq!(read(store, id, store.place(id, &cursor).unwrap()).ids(), [message(9)]);
     }
 }

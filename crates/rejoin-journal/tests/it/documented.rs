@@ -1,9 +1,9 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content, Decision, Event,
-    FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState, Question, Reason,
-    Receipt, Record, Repeated, Scope, SessionId, Stream, System, Usage, Witness,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content,
+    Decision, Event, FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState,
+    Question, Reason, Receipt, Record, Repeated, Scope, SessionId, Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -150,7 +150,16 @@ fn question() -> Question {
 }
 
 fn intent(plan: Decision) -> Intent {
-    Intent { agent: Agent::Claude, run: 1, number: 1, plan, model: None, session_dir: None, bytes: 21, pin: None }
+    Intent {
+        agent: Agent::Claude,
+        run: 1,
+        number: 1,
+        plan,
+        model: None,
+        session_dir: None,
+        bytes: 21,
+        pin: None,
+    }
 }
 
 fn attachment() -> Attachment {

@@ -1,7 +1,7 @@
 //! Finding a conversation by what people have at hand.
 
 use rejoin_core::{Agent, Native, Part, System};
-use rejoin_journal::{Append, MemoryStore, Store, find_by_prefix, find_by_session};
+use rejoin_journal::{Append, MemoryStore, Store, Writer, find_by_prefix, find_by_session};
 use serde_json::json;
 
 use crate::support::{Disk, assistant, conversation, first, info, system, user};
@@ -9,7 +9,7 @@ use crate::support::{Disk, assistant, conversation, first, info, system, user};
 fn journals(store: &dyn Store, count: u128) -> Vec<Box<dyn Append>> {
     let journal = |number| {
         let id = conversation(number);
-        store.create(id, &info("/p"), &[first(id, "/p")]).unwrap()
+        store.create(id, &info("/p"), &[first(id, "/p")], Writer::Label).unwrap()
     };
     (1..=count).map(journal).collect()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rejoin_core::{Conversation, System};
-use rejoin_journal::{Store, load, load_anew};
+use rejoin_journal::{JournalFiles, load, load_anew};
 
 use crate::support::{Disk, assistant, message, system, user};
 

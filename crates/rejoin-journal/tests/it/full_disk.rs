@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rejoin_journal::{Home, JournalError, Problem, Store};
+use rejoin_journal::{Home, JournalError, Problem, Store, Writer};
 
 use crate::child::{child, child_with_own_mounts};
 use crate::support::{Disk, conversation, info, message, user};
@@ -48,7 +48,7 @@ fn a_file_where_a_directory_belongs_is_told() {
     let home = Home::open(directory.path().join("home")).unwrap();
     fs::write(home.root().join("projects"), "").unwrap();
     for error in [
-        home.store().create(conversation(1), &info("/p"), &[]).err().unwrap(),
+        home.store().create(conversation(1), &info("/p"), &[], Writer::Label).err().unwrap(),
         home.store().list(None).unwrap_err(),
         home.store().list(Some("/p")).unwrap_err(),
     ] {
@@ -90,7 +90,7 @@ fn what_may_not_be_read_or_written_is_told() {
     assert!(error.contains("denied") && error.contains("give yourself access"), "{error}");
     assert!(disk.store.list(None).unwrap()[0].info.is_none(), "it is still listed");
     close(0o400);
-    let error = disk.store.appender(disk.id).err().unwrap().to_string();
+    let error = disk.store.appender(disk.id, Writer::Label).err().unwrap().to_string();
     assert!(error.contains("denied"), "{error}");
     assert_eq!(disk.read().records.len(), 1);
 }

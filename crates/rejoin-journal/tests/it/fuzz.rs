@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rejoin_journal::{Store, load, load_anew, messages};
+use rejoin_journal::{JournalFiles, Store, load, load_anew, messages};
 use rejoin_testkit::fuzz::{corpus, fuzz};
 
 use crate::support::{Disk, user};

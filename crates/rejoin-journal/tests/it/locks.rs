@@ -81,7 +81,7 @@ fn waiting_ends_when_patience_does() {
 fn a_duplicate_of_the_descriptor_goes_on_holding_it() {
     let (_directory, locks) = locks();
     let lease = locks.acquire("turn", &owner("a turn"), None).unwrap();
-    let duplicate = lease.try_clone().unwrap();
+    let duplicate = lease.descriptor().unwrap().try_clone_to_owned().unwrap();
     drop(lease);
     assert_eq!(locks.holder("turn").unwrap(), Some(owner("a turn")));
     drop(duplicate);
@@ -92,7 +92,7 @@ fn a_duplicate_of_the_descriptor_goes_on_holding_it() {
 fn a_process_that_inherited_the_descriptor_goes_on_holding_it() {
     let (_directory, locks) = locks();
     let lease = locks.acquire("turn", &owner("a turn"), None).unwrap();
-    let inherited = Stdio::from(lease.try_clone().unwrap());
+    let inherited = Stdio::from(lease.descriptor().unwrap().try_clone_to_owned().unwrap());
     let mut heir = Command::new("cat").stdin(Stdio::piped()).stdout(inherited).spawn().unwrap();
     drop(lease);
     assert!(matches!(locks.acquire("turn", &owner("b"), None), Err(LockError::Busy { owner: Some(_), .. })));

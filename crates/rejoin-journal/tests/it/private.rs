@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rejoin_journal::{Home, Store};
+use rejoin_journal::{Home, Store, Writer};
 
 use crate::child::child;
 use crate::support::Disk;
@@ -43,7 +43,7 @@ fn only_the_owner_may_read_whatever_the_umask_says() {
 fn a_journal_that_was_restored_with_loose_permissions_is_closed_again() {
     let disk = Disk::new();
     fs::set_permissions(disk.path(), fs::Permissions::from_mode(0o644)).unwrap();
-    disk.store.appender(disk.id).unwrap();
+    disk.store.appender(disk.id, Writer::Label).unwrap();
     assert_eq!(mode(&disk.path()), 0o600);
 }
 

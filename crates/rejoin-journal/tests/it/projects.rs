@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rejoin_journal::{JournalError, Store};
+use rejoin_journal::{JournalError, Store, Writer};
 
 use crate::support::{Disk, conversation, first, info, read};
 
@@ -12,7 +12,7 @@ fn projects_with_one_name_are_told_apart() {
     let projects = ["/srv/a-b", "/srv/a/b", "/srv/a b", "/srv/a\u{e4}b"];
     for (number, project) in (1..).zip(projects) {
         let id = conversation(number);
-        disk.store.create(id, &info(project), &[first(id, project)]).unwrap();
+        disk.store.create(id, &info(project), &[first(id, project)], Writer::Label).unwrap();
         assert!(disk.store.path(id).unwrap().parent().unwrap().ends_with("-srv-a-b"));
     }
     for (number, project) in (1..).zip(projects) {
@@ -28,7 +28,7 @@ fn a_very_long_path_fits_into_a_name() {
     let disk = Disk::new();
     let project = format!("/{}", "directory/".repeat(100));
     let id = conversation(1);
-    disk.store.create(id, &info(&project), &[first(id, &project)]).unwrap();
+    disk.store.create(id, &info(&project), &[first(id, &project)], Writer::Label).unwrap();
     assert_eq!(disk.store.list(Some(&project)).unwrap().len(), 1);
 }
 

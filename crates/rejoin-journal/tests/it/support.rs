@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rejoin_core::{Content, ConversationId, ConversationInfo, Kind, MessageId, Part, Record, Scope, System};
-use rejoin_journal::{FileStore, Home, Problem, Store};
+use rejoin_journal::{FileStore, Home, Problem, Store, Writer};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -82,12 +82,12 @@ impl Disk {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::open(directory.path().join("home")).unwrap();
         let (store, id) = (home.store(), conversation(0));
-        store.create(id, &info(PROJECT), &[first(id, PROJECT)]).unwrap();
+        store.create(id, &info(PROJECT), &[first(id, PROJECT)], Writer::Label).unwrap();
         Disk { _directory: directory, home, store, id }
     }
 
     pub(crate) fn append(&self, records: &[Record]) {
-        self.store.appender(self.id).unwrap().append(records).unwrap();
+        self.store.appender(self.id, Writer::Label).unwrap().append(records).unwrap();
     }
 
     pub(crate) fn path(&self) -> PathBuf {

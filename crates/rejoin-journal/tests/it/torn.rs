@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rejoin_journal::{Problem, Store, load};
+use rejoin_journal::{Problem, Store, Writer, load};
 
 use crate::support::{Disk, assistant, message, user};
 
@@ -66,7 +66,7 @@ fn a_cut_first_record_leaves_a_journal_that_can_be_read_and_listed() {
 #[test]
 fn an_open_appender_seals_what_another_one_tore() {
     let disk = Disk::new();
-    let mut appender = disk.store.appender(disk.id).unwrap();
+    let mut appender = disk.store.appender(disk.id, Writer::Label).unwrap();
     appender.append(&[user(disk.id, 1, None, "a")]).unwrap();
     disk.smear(br#"{"uuid":"torn"#);
     appender.append(&[user(disk.id, 2, None, "b")]).unwrap();
@@ -100,7 +100,7 @@ fn zeros_after_a_loss_of_power_are_sealed_like_any_torn_line() {
 #[test]
 fn nothing_is_written_into_a_deleted_journal() {
     let disk = Disk::new();
-    let mut appender = disk.store.appender(disk.id).unwrap();
+    let mut appender = disk.store.appender(disk.id, Writer::Label).unwrap();
     fs::remove_file(disk.path()).unwrap();
     let error = appender.append(&[user(disk.id, 1, None, "a")]).unwrap_err();
     assert!(matches!(error, rejoin_journal::JournalError::Deleted { .. }), "{error}");

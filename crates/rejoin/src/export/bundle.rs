@@ -135,7 +135,7 @@ impl Rejoin {
             }
             // It says so already.
             None if info.project != first.project => {
-                store.relocate(id, &info.project, &mut || Ok(()))?;
+                store.files()?.relocate(id, &info.project, &mut || Ok(()))?;
             }
             None => {}
         }
