@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Event, FailureClass, Outcome, Record};
 use rejoin_journal::{
-    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Mark,
+    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Logs, Mark,
     MemoryStore, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
 };
 
@@ -159,6 +159,9 @@ impl Store for Failing {
         after: Option<&PageToken>,
     ) -> Result<Page, JournalError> {
         self.store.list_page(project, limit, after)
+    }
+    fn logs(&self) -> &dyn Logs {
+        self.store.logs()
     }
     fn blobs(&self) -> &dyn Blobs {
         self.store.blobs()

@@ -6,7 +6,7 @@ use crate::{exit, screen, style};
 
 /// `rejoin flow ls`
 pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
-    let runs = rejoin_flow::runs(open()?.home())?;
+    let runs = rejoin_flow::runs(&open()?)?;
     if args.json {
         screen::json(&runs)?;
         return Ok(exit::DONE);

@@ -8,8 +8,8 @@ use crate::{exit, style};
 /// `rejoin flow cancel`: asks the process that holds the run's lock to stop.
 pub(super) fn cancel(args: &FlowCancelArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
-    let id = rejoin_flow::find(rejoin.home(), &args.run)?.begun.id;
-    let Some(owner) = rejoin_flow::holder(rejoin.home(), id)? else {
+    let id = rejoin_flow::find(&rejoin, &args.run)?.begun.id;
+    let Some(owner) = rejoin_flow::holder(&rejoin, id)? else {
         return Err(FlowError::NotFound(format!("nobody is at run {id}; there is nothing to stop")).into());
     };
     // Its number alone may be somebody else's by now.
