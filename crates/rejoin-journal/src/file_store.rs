@@ -15,12 +15,13 @@ use crate::blobs::FileBlobs;
 use crate::follow::Following;
 use crate::lines::Lines;
 use crate::load::load_anew;
+use crate::logs::FileLogs;
 use crate::moving::Moving;
 use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::{
     Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead,
-    JournalState, LONGEST_LINE, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer, adopt,
+    JournalState, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer, adopt,
     digest, pick, private,
 };
 
@@ -33,6 +34,7 @@ pub struct FileStore {
     /// The directories journals were found in: an id alone does not name one.
     known: Arc<Mutex<HashMap<ConversationId, Arc<Path>>>>,
     blobs: Arc<FileBlobs>,
+    logs: Arc<FileLogs>,
     /// For those who follow.
     pub(crate) following: Arc<Following>,
 }
@@ -42,7 +44,14 @@ impl FileStore {
     pub fn new(root: &Path) -> Self {
         let (projects, folds) = (root.join("projects"), root.join("cache").join("folds"));
         let blobs = Arc::new(FileBlobs::new(root.join("blobs")));
-        Self { projects, folds, blobs, known: Arc::default(), following: Arc::default() }
+        Self {
+            projects,
+            folds,
+            blobs,
+            logs: Arc::new(FileLogs::new(root)),
+            known: Arc::default(),
+            following: Arc::default(),
+        }
     }
 
     /// The file of a conversation.
@@ -416,6 +425,10 @@ impl Store for FileStore {
 
     fn blobs(&self) -> &dyn Blobs {
         &*self.blobs
+    }
+
+    fn logs(&self) -> &dyn Logs {
+        &*self.logs
     }
 }
 

@@ -12,11 +12,12 @@ use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
 use crate::append::write_lines;
 use crate::lines::Lines;
+use crate::logs::MemoryLogs;
 use crate::scan::{Scanned, scan};
 use crate::{
     Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
-    JournalHead, JournalState, LONGEST_LINE, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
-    digest, pick,
+    JournalHead, JournalState, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker,
+    Writer, digest, pick,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -26,6 +27,7 @@ pub struct MemoryStore {
     journals: Arc<Mutex<HashMap<ConversationId, Journal>>>,
     following: Arc<Following>,
     blobs: Arc<MemoryBlobs>,
+    logs: Arc<MemoryLogs>,
 }
 
 /// For those who follow.
@@ -373,6 +375,10 @@ impl Store for MemoryStore {
 
     fn blobs(&self) -> &dyn Blobs {
         &*self.blobs
+    }
+
+    fn logs(&self) -> &dyn Logs {
+        &*self.logs
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{Blobs, Changes, Cursor, JournalError, Mark, Page, PageToken, Problem, Waker, Writer};
+use crate::{Blobs, Changes, Cursor, JournalError, Logs, Mark, Page, PageToken, Problem, Waker, Writer};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -136,6 +136,9 @@ pub trait Store: Send + Sync {
 
     /// Bytes by their hash.
     fn blobs(&self) -> &dyn Blobs;
+
+    /// Logs that are no conversations.
+    fn logs(&self) -> &dyn Logs;
 }
 
 /// What a store has whose journals are files, or bytes as a file would hold them.

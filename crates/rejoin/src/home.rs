@@ -56,6 +56,11 @@ impl Rejoin {
         self.engine.home()
     }
 
+    /// The store, for what is kept beside conversations: runs of flows.
+    pub fn store(&self) -> &dyn rejoin_journal::Store {
+        self.engine.store()
+    }
+
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, TurnRequest::new(dir.as_ref(), ""))

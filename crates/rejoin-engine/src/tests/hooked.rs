@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 use rejoin_journal::{
-    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Mark,
+    Adopted, Append, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalState, Logs, Mark,
     MemoryStore, Page, PageToken, Problem, RawRecord, Store, Waker, Writer,
 };
 

@@ -1,14 +1,13 @@
 //! Stopping a run that is going on in another process.
 
-use std::path::Path;
-
 use super::history::holder;
 use super::record::RunId;
 use crate::FlowError;
+use rejoin::Rejoin;
 
 /// Asks the process that holds a run's lock to stop; gives its number.
-pub fn cancel(home: &Path, id: RunId) -> Result<u32, FlowError> {
-    let Some(owner) = holder(home, id)? else {
+pub fn cancel(rejoin: &Rejoin, id: RunId) -> Result<u32, FlowError> {
+    let Some(owner) = holder(rejoin, id)? else {
         return Err(FlowError::NotFound(format!("nobody is at run {id}; there is nothing to stop")));
     };
     // Its number alone may be somebody else's by now.

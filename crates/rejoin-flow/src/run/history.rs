@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rejoin::{ConversationId, TurnId};
-use rejoin_journal::{LeaseName, Locks, Owner};
+use rejoin::{ConversationId, Rejoin, TurnId};
+use rejoin_journal::{LeaseName, Locks, LogKind, Owner};
 use serde::Serialize;
 
 use super::line::Line;
@@ -106,8 +106,9 @@ impl Standing {
 }
 
 impl Run {
-    fn read(home: &Path, path: &Path) -> Result<Option<Self>, FlowError> {
-        let mut lines = log::lines(path)?;
+    fn read(rejoin: &Rejoin, id: RunId) -> Result<Option<Self>, FlowError> {
+        let logs = rejoin.store().logs();
+        let mut lines = log::lines(logs, id)?;
         let begun = loop {
             let Some((line, content)) = lines.next().transpose()? else { return Ok(None) };
             match content {
@@ -120,7 +121,7 @@ impl Run {
                 Line::Damaged => {}
             }
             let next = "it said what is run, so the run cannot go on; begin a new one".to_owned();
-            return Err(FlowError::Damaged { file: path.to_owned(), line, next });
+            return Err(FlowError::Damaged { file: logs.place(LogKind::FlowRun, id), line, next });
         };
         let standing = Standing::Interrupted;
         let mut run = Run { begun, standing, damaged: Vec::new(), steps: Steps::default() };
@@ -143,7 +144,7 @@ impl Run {
             }
             run.steps.take_in(record);
         }
-        if holder(home, run.begun.id)?.is_some() {
+        if holder(rejoin, run.begun.id)?.is_some() {
             run.standing = Standing::Running;
         }
         Ok(Some(run))
@@ -225,38 +226,36 @@ pub(crate) fn locks(home: &Path) -> Locks {
 }
 
 /// The process that is at a run, if one is.
-pub fn holder(home: &Path, id: RunId) -> Result<Option<Owner>, FlowError> {
-    Ok(locks(home).holder(LeaseName::flow_run(id))?)
+pub fn holder(rejoin: &Rejoin, id: RunId) -> Result<Option<Owner>, FlowError> {
+    Ok(locks(rejoin.home()).holder(LeaseName::flow_run(id))?)
 }
 
 /// The ids of all runs of a home, in no order.
-pub(crate) fn ids(home: &Path) -> Vec<RunId> {
-    let Ok(entries) = std::fs::read_dir(log::directory(home)) else { return Vec::new() };
-    let names = entries.flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect()
+pub(crate) fn ids(rejoin: &Rejoin) -> Vec<RunId> {
+    rejoin.store().logs().ids(LogKind::FlowRun).unwrap_or_default()
 }
 
 /// A run by its id.
-pub fn open(home: &Path, id: RunId) -> Result<Run, FlowError> {
-    Run::read(home, &log::path(home, id))?.ok_or_else(|| unknown(&id.to_string()))
+pub fn open(rejoin: &Rejoin, id: RunId) -> Result<Run, FlowError> {
+    Run::read(rejoin, id)?.ok_or_else(|| unknown(&id.to_string()))
 }
 
 /// A run by its id, the beginning of it, or `@` for the newest.
-pub fn find(home: &Path, reference: &str) -> Result<Run, FlowError> {
+pub fn find(rejoin: &Rejoin, reference: &str) -> Result<Run, FlowError> {
     if reference == "@" {
         let none = || FlowError::NotFound(NONE.into());
-        let id = newest(home)?.ok_or_else(none)?;
-        return Run::read(home, &log::path(home, id))?.ok_or_else(none);
+        let id = newest(rejoin)?.ok_or_else(none)?;
+        return Run::read(rejoin, id)?.ok_or_else(none);
     }
     let wanted = reference.to_ascii_lowercase();
-    let mut ids = ids(home);
+    let mut ids = ids(rejoin);
     if ids.is_empty() {
         return Err(FlowError::NotFound(NONE.into()));
     }
     ids.retain(|id| !wanted.is_empty() && id.to_string().starts_with(&wanted));
     match ids.as_slice() {
         [] => Err(unknown(reference)),
-        [id] => Run::read(home, &log::path(home, *id))?.ok_or_else(|| unknown(reference)),
+        [id] => Run::read(rejoin, *id)?.ok_or_else(|| unknown(reference)),
         several => {
             let count = several.len();
             let words = format!("{count} runs begin with {reference:?}; give more of the id");

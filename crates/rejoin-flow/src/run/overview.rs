@@ -1,8 +1,9 @@
 //! Runs in brief, so that many of them can be listed.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
+use rejoin::Rejoin;
+use rejoin_journal::{LogKind, Logs};
 use serde::{Deserialize, Serialize};
 
 use super::history::{Standing, holder, ids};
@@ -49,15 +50,15 @@ struct HeadSource {
 impl Head {
     /// What a file begins with. One that is lost is told by what follows it, or by the age of the file: a run
     /// that is left out would make another one the newest. `None` if nothing was written to the end.
-    fn read(path: &Path) -> Result<Option<Self>, FlowError> {
-        let Some(line) = log::first_line(path)? else { return Ok(None) };
+    fn read(logs: &dyn Logs, id: RunId) -> Result<Option<Self>, FlowError> {
+        let Some(line) = log::first_line(logs, id)? else { return Ok(None) };
         if let Ok(head) = serde_json::from_slice(&line) {
             return Ok(Some(head));
         }
-        let dated = log::glance::<Dated>(path)?.next().transpose()?;
-        let modified = || jiff::Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok();
+        let dated = log::glance::<Dated>(logs, id)?.next().transpose()?;
+        let modified = || jiff::Timestamp::try_from(logs.modified(LogKind::FlowRun, id)?).ok();
         let time = dated.map(|dated| dated.time).or_else(|| Some(format!("{:.3}", modified()?)));
-        let source = HeadSource { file: path.display().to_string() };
+        let source = HeadSource { file: logs.place(LogKind::FlowRun, id).display().to_string() };
         Ok(Some(Self { source, time: time.unwrap_or_default(), lost: true, ..Self::default() }))
     }
 }
@@ -81,12 +82,12 @@ struct Brief {
 }
 
 impl Overview {
-    fn read(home: &Path, id: RunId) -> Result<Option<Self>, FlowError> {
-        let path = &log::path(home, id);
-        let Some(head) = Head::read(path)? else { return Ok(None) };
+    fn read(rejoin: &Rejoin, id: RunId) -> Result<Option<Self>, FlowError> {
+        let logs = rejoin.store().logs();
+        let Some(head) = Head::read(logs, id)? else { return Ok(None) };
         let mut standing = Standing::Interrupted;
         let mut done = BTreeSet::new();
-        for record in log::glance::<Brief>(path)? {
+        for record in log::glance::<Brief>(logs, id)? {
             let Brief { kind, step, index, state, anew } = record?;
             match (kind.as_str(), step, state) {
                 ("resumed", ..) => {
@@ -104,7 +105,7 @@ impl Overview {
                 _ => {}
             }
         }
-        if holder(home, id)?.is_some() {
+        if holder(rejoin, id)?.is_some() {
             standing = Standing::Running;
         }
         if head.lost {
@@ -116,20 +117,20 @@ impl Overview {
 }
 
 /// All runs of a home, newest first.
-pub fn runs(home: &Path) -> Result<Vec<Overview>, FlowError> {
+pub fn runs(rejoin: &Rejoin) -> Result<Vec<Overview>, FlowError> {
     let mut runs = Vec::new();
-    for id in ids(home) {
-        runs.extend(Overview::read(home, id)?);
+    for id in ids(rejoin) {
+        runs.extend(Overview::read(rejoin, id)?);
     }
     runs.sort_by(|one, other| other.time.cmp(&one.time));
     Ok(runs)
 }
 
 /// The newest run of a home.
-pub(crate) fn newest(home: &Path) -> Result<Option<RunId>, FlowError> {
+pub(crate) fn newest(rejoin: &Rejoin) -> Result<Option<RunId>, FlowError> {
     let mut newest: Option<(String, RunId)> = None;
-    for id in ids(home) {
-        let head = Head::read(&log::path(home, id))?;
+    for id in ids(rejoin) {
+        let head = Head::read(rejoin.store().logs(), id)?;
         newest = newest.max(head.map(|head| (head.time, id)));
     }
     Ok(newest.map(|(_, id)| id))

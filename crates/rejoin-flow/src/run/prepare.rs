@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin::Rejoin;
-use rejoin_journal::{Lease, LeaseName, LockError, Owner};
+use rejoin_journal::{Lease, LeaseName, LockError, LogKind, Owner};
 use uuid::Uuid;
 
 use super::history::{self, Run, Standing, Steps, locks};
-use super::log::{self, Log};
+use super::log::Log;
 use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
@@ -77,10 +77,10 @@ impl<'a> Prepared<'a> {
 
     /// A run that goes on: with the step that was cut, or anew from a step on.
     pub fn again(rejoin: &'a Rejoin, reference: &str, from: Option<&str>) -> Result<Self, FlowError> {
-        let id = history::find(rejoin.home(), reference)?.begun.id;
+        let id = history::find(rejoin, reference)?.begun.id;
         let lease = take(rejoin, id, Some(PATIENCE))?;
         // Read again, now that nobody else is at it.
-        let mut run = history::open(rejoin.home(), id)?;
+        let mut run = history::open(rejoin, id)?;
         if run.begun.format > FORMAT {
             return Err(FlowError::Usage("this run was written by a newer rejoin; use that one".into()));
         }
@@ -122,7 +122,7 @@ impl<'a> Prepared<'a> {
             "it may have noted a turn that was paid for, so the run does not go on by itself: `rejoin flow show {short}` \
              shows what is left of it, `rejoin flow resume {short} --from {first}` runs {first:?} and all after it anew"
         );
-        Err(FlowError::Damaged { file: log::path(self.rejoin.home(), id), line, next })
+        Err(FlowError::Damaged { file: self.rejoin.store().logs().place(LogKind::FlowRun, id), line, next })
     }
 
     /// The run's id.
@@ -150,7 +150,7 @@ impl<'a> Prepared<'a> {
             Some(lease) => lease,
             None => take(self.rejoin, id, None)?,
         };
-        let log = Log::open(self.rejoin.home(), id)?;
+        let log = Log::open(self.rejoin.store().logs(), id)?;
         let first = match self.anew.take() {
             None => Record::Run(Box::new(self.run.begun.clone())),
             Some(anew) => Record::Resumed { time: now(), anew, damaged: self.run.damaged.clone() },

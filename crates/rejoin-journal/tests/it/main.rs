@@ -18,6 +18,7 @@ mod home;
 mod leases;
 mod levels;
 mod locks;
+mod logs;
 mod many;
 mod merge;
 mod origins;

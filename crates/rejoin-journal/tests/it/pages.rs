@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use rejoin_core::ConversationId;
 use rejoin_journal::{
@@ -100,6 +101,7 @@ fn pages_stay_true_while_somebody_writes(store: &dyn Store) {
             for number in (0..CONVERSATIONS).step_by(4).cycle() {
                 let id = conversation(number);
                 store.appender(id, Writer::Label).unwrap().append(&[user(id, 1, None, "x")]).unwrap();
+                thread::sleep(Duration::from_micros(300));
                 if done.load(Ordering::SeqCst) {
                     break;
                 }

@@ -12,8 +12,8 @@ pub(crate) struct FlowCancelArgs {
 /// `rejoin flow cancel`: asks the process that holds the run's lock to stop.
 pub(super) fn cancel(args: &FlowCancelArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
-    let id = rejoin_flow::find(rejoin.home(), &args.run)?.begun.id;
-    let pid = rejoin_flow::cancel(rejoin.home(), id)?;
+    let id = rejoin_flow::find(&rejoin, &args.run)?.begun.id;
+    let pid = rejoin_flow::cancel(&rejoin, id)?;
     style::talk(&format!("asked process {pid} to stop"));
     Ok(exit::DONE)
 }

@@ -13,7 +13,7 @@ pub(crate) struct FlowLsArgs {
 
 /// `rejoin flow ls`
 pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
-    let runs = rejoin_flow::runs(open()?.home())?;
+    let runs = rejoin_flow::runs(&open()?)?;
     if args.json {
         screen::json(&runs)?;
         return Ok(exit::DONE);

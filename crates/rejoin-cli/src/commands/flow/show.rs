@@ -23,7 +23,7 @@ const LINE: usize = 1000;
 
 /// `rejoin flow show`
 pub(super) fn show(args: &FlowShowArgs) -> anyhow::Result<i32> {
-    let run = rejoin_flow::find(open()?.home(), &args.run)?;
+    let run = rejoin_flow::find(&open()?, &args.run)?;
     if args.json {
         screen::json(&run)?;
     } else {
