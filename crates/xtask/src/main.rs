@@ -36,8 +36,8 @@ const COMMANDS: [Command; 5] = [
     },
     Command {
         name: "bench",
-        usage: "bench [NAME…] [--quick]",
-        help: "what rejoin costs: overhead, stream, real, conversation, long, history",
+        usage: "bench [NAME…] [--quick] [--dist]",
+        help: "what rejoin costs: overhead [--against PATH], many, stream, real, conversation, long, history",
         run: bench::run,
     },
     Command {

@@ -6,12 +6,15 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 
 /// What some runs of one command took together.
 #[derive(Default)]
 pub(crate) struct Cost {
     walls: Vec<Duration>,
-    cpu: Duration,
+    cpus: Vec<Duration>,
+    faults: u64,
     /// Peak resident size of the command itself, in KiB, where it was watched.
     pub(crate) peak: u64,
 }
@@ -19,9 +22,12 @@ pub(crate) struct Cost {
 impl Cost {
     /// The median wall time.
     pub(crate) fn wall(&self) -> Duration {
-        let mut walls = self.walls.clone();
-        walls.sort_unstable();
-        walls.get(walls.len() / 2).copied().unwrap_or_default()
+        median(&self.walls)
+    }
+
+    /// The mean wall time.
+    pub(crate) fn wall_mean(&self) -> Duration {
+        mean(&self.walls)
     }
 
     /// The median of what each run took more than the run of `other` beside it: what the machine
@@ -36,28 +42,56 @@ impl Cost {
 
     /// The mean processor time, children included.
     pub(crate) fn cpu(&self) -> Duration {
-        self.cpu / u32::try_from(self.walls.len().max(1)).unwrap_or(1)
+        mean(&self.cpus)
+    }
+
+    /// The median processor time, children included.
+    pub(crate) fn cpu_median(&self) -> Duration {
+        median(&self.cpus)
+    }
+
+    /// The mean number of page faults, children included.
+    pub(crate) fn faults(&self) -> f64 {
+        self.faults as f64 / self.walls.len().max(1) as f64
     }
 
     /// Runs a command once and adds what it took.
     pub(crate) fn add(&mut self, command: &mut Command, input: &[u8]) -> Result<Output> {
-        let (cpu, begun) = (children_cpu()?, Instant::now());
-        let output = run(command, input, |_| {})?;
-        self.walls.push(begun.elapsed());
-        self.cpu += children_cpu()?.saturating_sub(cpu);
-        Ok(output)
+        self.add_and(command, input, |_| {})
     }
 
     /// Like [`Cost::add`], watching the memory of the command.
     pub(crate) fn add_watched(&mut self, command: &mut Command, input: &[u8]) -> Result<Output> {
-        let (cpu, begun) = (children_cpu()?, Instant::now());
         let mut peak = 0;
-        let output = run(command, input, |pid| peak = watch(pid))?;
-        self.walls.push(begun.elapsed());
-        self.cpu += children_cpu()?.saturating_sub(cpu);
+        let output = self.add_and(command, input, |pid| peak = watch(pid))?;
         self.peak = self.peak.max(peak);
         Ok(output)
     }
+
+    fn add_and(
+        &mut self,
+        command: &mut Command,
+        input: &[u8],
+        meanwhile: impl FnOnce(u32),
+    ) -> Result<Output> {
+        let (before, begun) = (Used::by_children()?, Instant::now());
+        let output = run(command, input, meanwhile)?;
+        self.walls.push(begun.elapsed());
+        let after = Used::by_children()?;
+        self.cpus.push(after.cpu.saturating_sub(before.cpu));
+        self.faults += after.faults - before.faults;
+        Ok(output)
+    }
+}
+
+fn median(times: &[Duration]) -> Duration {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+fn mean(times: &[Duration]) -> Duration {
+    times.iter().sum::<Duration>() / u32::try_from(times.len().max(1)).unwrap_or(1)
 }
 
 fn run(command: &mut Command, input: &[u8], meanwhile: impl FnOnce(u32)) -> Result<Output> {
@@ -91,12 +125,19 @@ fn watch(pid: u32) -> u64 {
     peak
 }
 
-/// Processor time of all children that ended and were waited for, theirs included.
-fn children_cpu() -> Result<Duration> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
-    let both = ticks(13).zip(ticks(14)).context("/proc/self/stat has another form")?;
-    // The kernel counts in hundredths of a second on every machine there is.
-    Ok(Duration::from_millis((both.0 + both.1) * 10))
+/// What all children that ended and were waited for have used, theirs included.
+struct Used {
+    cpu: Duration,
+    faults: u64,
+}
+
+impl Used {
+    fn by_children() -> Result<Self> {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+        let time = |time: TimeVal| Duration::new(time.tv_sec() as u64, time.tv_usec() as u32 * 1000);
+        Ok(Self {
+            cpu: time(usage.user_time()) + time(usage.system_time()),
+            faults: usage.minor_page_faults() as u64,
+        })
+    }
 }

@@ -19,7 +19,7 @@ const ROUNDS: usize = 21;
 
 pub(crate) fn run(rejoin: &Path) -> Result<()> {
     // A tenth, for those who work on it.
-    let quick = std::env::args().any(|argument| argument == "--quick");
+    let quick = super::is_quick();
     let (conversations, bytes) = if quick { (1000, 500_000_000) } else { (10_000, 5_000_000_000) };
     let directory = tempfile::Builder::new().prefix("rejoin-bench-").tempdir()?;
     let root = directory.path().canonicalize()?;
