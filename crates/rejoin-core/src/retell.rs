@@ -42,7 +42,7 @@ impl Reteller {
     /// Takes in the next record and says what it tells.
     pub fn apply(&mut self, record: Record) -> Vec<Retold> {
         let turn = match record.kind {
-            Kind::User => self.begin(&record),
+            Kind::User => Some(self.begin(&record)),
             Kind::System => record.parent_uuid,
             Kind::Assistant | Kind::ToolResult | Kind::Unknown => self.turn_of(&record),
         };
@@ -55,7 +55,7 @@ impl Reteller {
         events.into_iter().map(|event| Retold { turn, event }).collect()
     }
 
-    fn begin(&mut self, record: &Record) -> Option<TurnId> {
+    fn begin(&mut self, record: &Record) -> TurnId {
         let parts = record.message.iter().flat_map(|content| &content.parts);
         let attachments = parts.filter_map(|part| match part {
             Part::Attachment { attachment } => Some(attachment.clone()),
@@ -65,7 +65,7 @@ impl Reteller {
         // A second line of a prompt's id is a copy of it.
         self.open.entry(record.uuid).or_insert(open).messages.push(record.uuid);
         self.turns.insert(record.uuid, record.uuid);
-        Some(record.uuid)
+        record.uuid
     }
 
     fn turn_of(&mut self, record: &Record) -> Option<TurnId> {

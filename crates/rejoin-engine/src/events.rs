@@ -143,7 +143,9 @@ impl Events {
                 Fed::Nothing => return NextEvent::Nothing,
                 Fed::Closed => self.source = Source::Over,
                 Fed::Batch(batch, place) => {
-                    batch.iter().for_each(|event| shown.note(event));
+                    for event in &batch {
+                        shown.note(event);
+                    }
                     shown.place = place;
                     self.waiting.extend(batch);
                 }

@@ -71,7 +71,7 @@ impl Engine {
         let answers = AnswerBox::new(canceller.clone());
         let no_thread = || TurnError::system("cannot start a thread, so nothing was written or run");
         let outbox = Outbox::new(feed.clone(), (!ephemeral).then_some(&self.writers)).map_err(no_thread())?;
-        let (begun, has_begun) = channel();
+        let (written_down, was_written) = channel();
         let (engine, turn_id, conversation) = (self.clone(), order.id, context.id);
         let carry_out = {
             let answers = answers.clone();
@@ -92,12 +92,12 @@ impl Engine {
                     answers: &answers,
                     outbox,
                 };
-                turn.run(prepared, used_elsewhere.as_ref(), beginning, &begun)
+                turn.run(prepared, used_elsewhere.as_ref(), beginning, &written_down)
             }
         };
         let thread = std::thread::Builder::new().name("rejoin-turn".into()).spawn(carry_out);
         let thread = thread.map_err(no_thread())?;
-        let begin = match has_begun.recv() {
+        let begin = match was_written.recv() {
             Ok(begin) => begin?,
             Err(_) => return Err(TurnError::panicked()),
         };
@@ -151,17 +151,17 @@ impl Turn<'_> {
         prepared: Prepared,
         used_elsewhere: Option<&Pin>,
         beginning: Option<Lease>,
-        begun: &Sender<Result<u64, TurnError>>,
+        written_down: &Sender<Result<u64, TurnError>>,
     ) -> Option<Result<TurnOutcome, TurnError>> {
         let life = self.pin_life(&prepared);
         match self.write_down(&prepared, &life, used_elsewhere) {
             Err(error) => {
-                let _ = begun.send(Err(error));
+                let _ = written_down.send(Err(error));
                 return None;
             }
             Ok(begin) => {
                 drop(beginning);
-                let _ = begun.send(Ok(begin));
+                let _ = written_down.send(Ok(begin));
             }
         }
         self.warn_beforehand(&prepared, used_elsewhere.is_some());

@@ -22,7 +22,7 @@ use crate::scan::{Scanned, scan};
 use crate::{
     Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead,
     JournalState, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer, adopt,
-    digest, pick, private,
+    digest, private, random_access,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -30,7 +30,7 @@ use crate::{
 pub struct FileStore {
     projects: PathBuf,
     /// Where to keep what makes reading faster.
-    folds: PathBuf,
+    load_cache: PathBuf,
     /// The directories journals were found in: an id alone does not name one.
     known: Arc<Mutex<HashMap<ConversationId, Arc<Path>>>>,
     blobs: Arc<FileBlobs>,
@@ -42,11 +42,11 @@ pub struct FileStore {
 impl FileStore {
     /// The journals of a home, which need not be there yet.
     pub fn new(root: &Path) -> Self {
-        let (projects, folds) = (root.join("projects"), root.join("cache").join("folds"));
+        let (projects, load_cache) = (root.join("projects"), root.join("cache").join("folds"));
         let blobs = Arc::new(FileBlobs::new(root.join("blobs")));
         Self {
             projects,
-            folds,
+            load_cache,
             blobs,
             logs: Arc::new(FileLogs::new(root)),
             known: Arc::default(),
@@ -156,9 +156,9 @@ impl FileStore {
         info: &ConversationInfo,
     ) -> Result<PathBuf, JournalError> {
         let open = || File::open(journal).map_err(JournalError::io("open", journal));
-        let first = pick::info(open()?).unwrap_or_else(|| info.clone());
+        let first = random_access::info(open()?).unwrap_or_else(|| info.clone());
         let mut now = first.clone();
-        pick::follow_moves(open()?, &mut now);
+        random_access::follow_moves(open()?, &mut now);
         let directory = self.directory(&now.project);
         private::create_dir(&directory)?;
         if now.project != first.project {
@@ -175,8 +175,8 @@ impl FileStore {
         };
         let to = directory.join(file_name(id));
         let open = || File::open(&from).map_err(JournalError::io("open", &from));
-        let Some(mut info) = pick::info(open()?) else { return Ok(()) };
-        pick::follow_moves(open()?, &mut info);
+        let Some(mut info) = random_access::info(open()?) else { return Ok(()) };
+        random_access::follow_moves(open()?, &mut info);
         if from != to && directory.file_name().and_then(OsStr::to_str) == Some(&project_name(&info.project)) {
             rename_lasting(&from, &to)?;
             self.known().insert(id, directory.into());
@@ -303,7 +303,7 @@ impl Store for FileStore {
         each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
     ) -> Result<(), JournalError> {
         let (file, path) = self.open(id)?;
-        pick::fetch(file, places, each).map_err(JournalError::io("read", &path))
+        random_access::fetch(file, places, each).map_err(JournalError::io("read", &path))
     }
 
     fn search(
@@ -313,7 +313,7 @@ impl Store for FileStore {
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         let (file, path) = self.open(id)?;
-        pick::search(file, text, each).map_err(JournalError::io("read", &path))
+        random_access::search(file, text, each).map_err(JournalError::io("read", &path))
     }
 
     fn read_back(
@@ -322,7 +322,7 @@ impl Store for FileStore {
         each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
         let (file, path) = self.open(id)?;
-        pick::read_back(file, each).map_err(JournalError::io("read", &path))
+        random_access::read_back(file, each).map_err(JournalError::io("read", &path))
     }
 
     fn adopt(
@@ -349,7 +349,7 @@ impl Store for FileStore {
 
     fn remove(&self, id: ConversationId) -> Result<(), JournalError> {
         let path = self.path(id)?;
-        self.forget(id);
+        self.forget_load(id);
         fs::remove_file(&path).map_err(JournalError::io("delete", &path))?;
         self.known().remove(&id);
         path.parent().map_or(Ok(()), private::sync_dir)
@@ -472,18 +472,18 @@ impl JournalFiles for FileStore {
         around.find(|directory| project_name(directory) == kept_under).map(str::to_owned)
     }
 
-    fn recall(&self, id: ConversationId) -> Option<Vec<u8>> {
-        fs::read(self.folds.join(id.to_string())).ok()
+    fn cached_load(&self, id: ConversationId) -> Option<Vec<u8>> {
+        fs::read(self.load_cache.join(id.to_string())).ok()
     }
 
-    fn keep(&self, id: ConversationId, bytes: &[u8]) {
+    fn keep_load(&self, id: ConversationId, bytes: &[u8]) {
         // A full or read-only disk only costs time.
-        let _ = private::create_dir(&self.folds)
-            .and_then(|()| private::write_atomically(&self.folds.join(id.to_string()), bytes));
+        let _ = private::create_dir(&self.load_cache)
+            .and_then(|()| private::write_atomically(&self.load_cache.join(id.to_string()), bytes));
     }
 
-    fn forget(&self, id: ConversationId) {
-        let _ = fs::remove_file(self.folds.join(id.to_string()));
+    fn forget_load(&self, id: ConversationId) {
+        let _ = fs::remove_file(self.load_cache.join(id.to_string()));
     }
 }
 
@@ -513,12 +513,12 @@ fn mark_as_moved_to(directory: &Path) -> Result<(), JournalError> {
 
 /// What a journal says of itself, as far as its first line tells.
 fn head_of(path: &Path, may_have_moved: bool) -> Result<Option<ConversationInfo>, JournalError> {
-    let mut info = File::open(path).ok().and_then(pick::info);
+    let mut info = File::open(path).ok().and_then(random_access::info);
     if let Some(info) = &mut info {
         let at_home = path.parent().and_then(Path::file_name).and_then(OsStr::to_str)
             == Some(project_name(&info.project).as_str());
         if may_have_moved || !at_home {
-            pick::follow_moves(File::open(path).map_err(JournalError::io("open", path))?, info);
+            random_access::follow_moves(File::open(path).map_err(JournalError::io("open", path))?, info);
         }
     }
     Ok(info)

@@ -1,8 +1,14 @@
 //! The disk: one append-only file per conversation, and the locks around it.
 //!
 //! Nothing here knows agents or processes. A journal is lines; [`Store`] appends and reads them,
-//! [`load`] folds them into a conversation, [`messages`] merges the texts of one turn, [`Locks`]
+//! [`load`] makes a conversation of them, [`messages`] merges the texts of one turn, [`Locks`]
 //! keeps two writers apart. The format is told in docs/journal.md.
+
+#[cfg(feature = "conformance")]
+extern crate self as rejoin_journal;
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
 
 mod adopt;
 mod append;
@@ -15,13 +21,13 @@ mod digest;
 mod error;
 mod file_store;
 mod find;
-mod fold;
 mod follow;
 mod home;
 mod lease;
 mod lease_name;
 mod lines;
 mod load;
+mod load_cache;
 mod locks;
 mod logs;
 mod memory_leases;
@@ -32,11 +38,11 @@ mod notify;
 mod origins;
 mod owner;
 mod page;
-mod pick;
 pub mod private;
 mod problem;
 mod process;
 mod project_name;
+mod random_access;
 mod scan;
 mod store;
 mod waker;

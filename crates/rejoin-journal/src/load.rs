@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use rejoin_core::{Conversation, ConversationId, Envelope, System, Tree, TurnId};
 use serde::Deserialize;
 
-use crate::fold::Fold;
+use crate::load_cache::CachedLoad;
 use crate::{JournalError, Problem, Problems, Store};
 
 /// A conversation as read from its journal.
@@ -35,7 +35,7 @@ const WORTH_KEEPING: u64 = 4 << 20;
 /// Reads a conversation. The texts stay in the journal: see [`crate::messages`]. Of a large one
 /// only what is new since the last time is looked at.
 pub fn load(store: &dyn Store, id: ConversationId) -> Result<Loaded, JournalError> {
-    load_from(store, id, Fold::recall(store, id), u64::MAX)
+    load_from(store, id, CachedLoad::recall(store, id), u64::MAX)
 }
 
 /// Reads all of a conversation, whatever was kept of it: every problem is noted with its line.
@@ -51,12 +51,12 @@ pub fn load_before(store: &dyn Store, id: ConversationId, place: u64) -> Result<
 fn load_from(
     store: &dyn Store,
     id: ConversationId,
-    kept: Option<Fold>,
+    kept: Option<CachedLoad>,
     until: u64,
 ) -> Result<Loaded, JournalError> {
-    let from = kept.as_ref().map_or(0, |fold| fold.end);
-    let mut last = kept.as_ref().map(|fold| fold.last);
-    let mut conversation = kept.map(|fold| fold.conversation).unwrap_or_default();
+    let from = kept.as_ref().map_or(0, |cached| cached.end);
+    let mut last = kept.as_ref().map(|cached| cached.last);
+    let mut conversation = kept.map(|cached| cached.conversation).unwrap_or_default();
     let mut problems = Problems::default();
     let mut newest_schema = System::SCHEMA;
     let read = store.read(id, from, &mut |entry| match entry.content {
@@ -77,10 +77,10 @@ fn load_from(
         }
     });
     let end = match read {
-        // Another journal than the one that was folded.
+        // Another journal than the one that was loaded.
         Err(JournalError::Shrunk { .. }) if from > 0 => {
             if let Ok(files) = store.files() {
-                files.forget(id);
+                files.forget_load(id);
             }
             return load_anew(store, id);
         }
@@ -97,11 +97,11 @@ fn load_from(
     // Other problems than a cut write are told every time, so they must be met every time.
     let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
     if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn && until == u64::MAX) {
-        let fold = Fold { end, last, conversation: loaded.conversation };
-        if let (Ok(files), Some(bytes)) = (store.files(), fold.write(id)) {
-            files.keep(id, &bytes);
+        let cached = CachedLoad { end, last, conversation: loaded.conversation };
+        if let (Ok(files), Some(bytes)) = (store.files(), cached.write(id)) {
+            files.keep_load(id, &bytes);
         }
-        loaded.conversation = fold.conversation;
+        loaded.conversation = cached.conversation;
     }
     Ok(loaded)
 }

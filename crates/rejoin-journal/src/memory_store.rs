@@ -17,7 +17,7 @@ use crate::scan::{Scanned, scan};
 use crate::{
     Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Divergence, Entry, JournalError, JournalFiles,
     JournalHead, JournalState, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker,
-    Writer, digest, pick,
+    Writer, digest, random_access,
 };
 
 /// Journals that end with the process: for turns that leave no trace, and for tests. It keeps the
@@ -112,8 +112,8 @@ impl MemoryStore {
         let mut heads: Vec<_> = written
             .map(|(id, journal)| {
                 let source = || io::Cursor::new(journal.bytes.as_slice());
-                let info = pick::info(source()).map(|mut info| {
-                    pick::follow_moves(source(), &mut info);
+                let info = random_access::info(source()).map(|mut info| {
+                    random_access::follow_moves(source(), &mut info);
                     info
                 });
                 let (modified, bytes) = (journal.modified, journal.bytes.len() as u64);
@@ -295,7 +295,7 @@ impl Store for MemoryStore {
         places: &[u64],
         each: &mut dyn FnMut(u64, Result<RawRecord<'_>, Problem>),
     ) -> Result<(), JournalError> {
-        pick::fetch(io::Cursor::new(self.bytes(id)?.as_slice()), places, each).map_err(unreadable)
+        random_access::fetch(io::Cursor::new(self.bytes(id)?.as_slice()), places, each).map_err(unreadable)
     }
 
     fn search(
@@ -304,7 +304,7 @@ impl Store for MemoryStore {
         text: &str,
         each: &mut dyn FnMut(RawRecord<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        pick::search(io::Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
+        random_access::search(io::Cursor::new(self.bytes(id)?.as_slice()), text, each).map_err(unreadable)
     }
 
     fn read_back(
@@ -312,7 +312,7 @@ impl Store for MemoryStore {
         id: ConversationId,
         each: &mut dyn FnMut(&Envelope<'_>) -> ControlFlow<()>,
     ) -> Result<(), JournalError> {
-        pick::read_back(io::Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
+        random_access::read_back(io::Cursor::new(self.bytes(id)?.as_slice()), each).map_err(unreadable)
     }
 
     fn adopt(

@@ -166,16 +166,16 @@ pub trait JournalFiles {
         None
     }
 
-    /// What was kept about a conversation, to be faster the next time.
-    fn recall(&self, _id: ConversationId) -> Option<Vec<u8>> {
+    /// What [`crate::load`] made of a conversation, as it was kept to be faster the next time.
+    fn cached_load(&self, _id: ConversationId) -> Option<Vec<u8>> {
         None
     }
 
-    /// Keeps something about a conversation: a cache, lost at any time.
-    fn keep(&self, _id: ConversationId, _bytes: &[u8]) {}
+    /// Keeps what it made: a cache, lost at any time.
+    fn keep_load(&self, _id: ConversationId, _bytes: &[u8]) {}
 
     /// Drops what was kept.
-    fn forget(&self, _id: ConversationId) {}
+    fn forget_load(&self, _id: ConversationId) {}
 }
 
 /// Is told what is about to be taken in, and may refuse.

@@ -243,7 +243,7 @@ impl<'a> TurnBuilder<'a> {
 
     /// Carries out the turn; `on_event` sees everything that happens.
     pub fn run(mut self, mut on_event: impl FnMut(&Event)) -> Result<TurnOutcome, Error> {
-        let (order, cancel) = self.to_run()?;
+        let (order, cancel) = self.prepare_run()?;
         let watcher = Watcher {
             on_event: &mut on_event,
             on_question: self
@@ -259,11 +259,11 @@ impl<'a> TurnBuilder<'a> {
     /// threads of its own; questions of the agent come as events and are answered by the handle, if the
     /// request is [interactive](TurnBuilder::interactive).
     pub fn start(mut self) -> Result<TurnHandle, Error> {
-        let (order, cancel) = self.to_run()?;
+        let (order, cancel) = self.prepare_run()?;
         Ok(self.rejoin.engine.start(order, cancel)?)
     }
 
-    fn to_run(&mut self) -> Result<(Order, CancelWatch), Error> {
+    fn prepare_run(&mut self) -> Result<(Order, CancelWatch), Error> {
         let cancel = match self.cancel.take() {
             Some(cancel) => cancel,
             None => CancelWatch::pair()?.1,

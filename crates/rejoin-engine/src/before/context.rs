@@ -112,7 +112,7 @@ impl TurnContext {
                 )));
             }
             let (name, value) = agent.session_dir(&installation.capabilities, dir)?;
-            env.insert(name.to_owned(), value);
+            env.insert(name.clone(), value);
         }
         let store = engine.agent_store(agent, &env);
         let runtime = Runtime {

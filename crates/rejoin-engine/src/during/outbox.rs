@@ -157,12 +157,11 @@ impl Keeper for JournalKeeper {
         match notes.pop_front() {
             Some(Note::Events(mut batch, mut bytes)) => {
                 // What came meanwhile is written in one go: an append costs the same for little and much.
-                while bytes < AT_ONCE
-                    && let Some(Note::Events(more, weight)) =
-                        notes.pop_front_if(|note| matches!(note, Note::Events(..)))
-                {
-                    batch.extend(more);
-                    bytes += weight;
+                while bytes < AT_ONCE && matches!(notes.front(), Some(Note::Events(..))) {
+                    if let Some(Note::Events(more, weight)) = notes.pop_front() {
+                        batch.extend(more);
+                        bytes += weight;
+                    }
                 }
                 self.take_in(batch, bytes);
             }

@@ -355,10 +355,10 @@ impl RecordWriter {
             self.open(Kind::Assistant, message).recorded = offset;
         }
         let about = model.as_ref().map_or(0, String::len) + id.map_or(0, str::len);
-        let mut names = Some((replaces, model, native));
+        let mut heading = Some((replaces, model, native));
         for piece in in_lines(text) {
             let mut record = self.text(message, piece);
-            if let Some((replaces, model, native)) = names.take() {
+            if let Some((replaces, model, native)) = heading.take() {
                 if replaces.is_some() {
                     (record.replaces, record.offset) = (replaces, None);
                 }

@@ -65,6 +65,7 @@ struct Mailbox<K: Keeper> {
     closed: Condvar,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct MailState<K: Keeper> {
     notes: VecDeque<(K::Note, usize)>,
     bytes: usize,

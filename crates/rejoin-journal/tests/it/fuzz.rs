@@ -29,16 +29,16 @@ fn journals() {
     });
 }
 
-/// A kept fold is foreign bytes, too.
+/// A cached load is foreign bytes, too.
 #[test]
-fn folds() {
+fn cached_loads() {
     let disk = Disk::new();
     let text = "x".repeat(5 << 20);
     disk.append(&[user(disk.id, 1, None, &text), user(disk.id, 2, Some(1), "y")]);
     load(&disk.store, disk.id).unwrap();
-    let fold = disk.store.recall(disk.id).unwrap();
-    fuzz([fold], |bytes| {
-        disk.store.keep(disk.id, bytes);
+    let cached = disk.store.cached_load(disk.id).unwrap();
+    fuzz([cached], |bytes| {
+        disk.store.keep_load(disk.id, bytes);
         let loaded = load(&disk.store, disk.id).unwrap();
         assert_eq!(loaded.conversation.tree.turns().len(), 2);
     });

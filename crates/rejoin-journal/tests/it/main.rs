@@ -2,27 +2,30 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+#[macro_use]
+#[path = "../../src/conformance/mod.rs"]
+mod conformance;
+
 mod adopt;
+mod beside;
 mod campaign;
 mod child;
 mod concurrent;
-mod conformance;
+mod conforming;
 mod damage;
 mod documented;
 mod find;
-mod folds;
 mod following;
 mod full_disk;
 mod fuzz;
 mod home;
 mod leases;
 mod levels;
+mod load_cache;
 mod locks;
-mod logs;
 mod many;
 mod merge;
 mod origins;
-mod pages;
 mod private;
 mod projects;
 mod random_bytes;

@@ -7,7 +7,7 @@ use rejoin_journal::{JournalFiles, load, load_anew};
 
 use crate::support::{Disk, assistant, message, system, user};
 
-/// A journal large enough that a fold is kept, and what stands there.
+/// A journal large enough that a load is kept, and what stands there.
 fn large() -> Disk {
     let disk = Disk::new();
     let id = disk.id;
@@ -22,7 +22,7 @@ fn large() -> Disk {
     disk
 }
 
-/// Everything that was folded, but for the order of maps.
+/// Everything that was loaded, but for the order of maps.
 fn whole(conversation: &Conversation) -> (String, Vec<Vec<u64>>) {
     let mut messages: Vec<_> = conversation.tree.messages().collect();
     messages.sort_unstable();
@@ -38,11 +38,11 @@ fn same_as_anew(disk: &Disk) {
 }
 
 #[test]
-fn a_fold_is_kept_and_goes_on_with_what_is_new() {
+fn a_load_is_kept_and_goes_on_with_what_is_new() {
     let disk = large();
-    assert!(disk.store.recall(disk.id).is_none());
+    assert!(disk.store.cached_load(disk.id).is_none());
     load(&disk.store, disk.id).unwrap();
-    assert!(disk.store.recall(disk.id).is_some(), "a cache was kept");
+    assert!(disk.store.cached_load(disk.id).is_some(), "a cache was kept");
     same_as_anew(&disk);
     let id = disk.id;
     disk.append(&[
@@ -70,7 +70,7 @@ fn only_what_is_new_is_looked_at() {
 }
 
 #[test]
-fn a_fold_of_another_journal_is_not_used() {
+fn a_cached_load_of_another_journal_is_not_used() {
     let disk = large();
     load(&disk.store, disk.id).unwrap();
     let bytes = disk.bytes();
@@ -87,23 +87,23 @@ fn a_fold_of_another_journal_is_not_used() {
 }
 
 #[test]
-fn a_damaged_fold_is_not_used() {
+fn a_damaged_cache_is_not_used() {
     let disk = large();
     load(&disk.store, disk.id).unwrap();
-    let kept = disk.store.recall(disk.id).unwrap();
+    let kept = disk.store.cached_load(disk.id).unwrap();
     for length in (0..kept.len()).step_by(499).chain([kept.len() - 1]) {
-        disk.store.keep(disk.id, &kept[..length]);
+        disk.store.keep_load(disk.id, &kept[..length]);
         same_as_anew(&disk);
     }
-    disk.store.keep(disk.id, &[kept.as_slice(), b"more"].concat());
+    disk.store.keep_load(disk.id, &[kept.as_slice(), b"more"].concat());
     same_as_anew(&disk);
-    // Every single bit is tried in `fold.rs`; here, that the journal is read instead.
+    // Every single bit is tried in `load_cache.rs`; here, that the journal is read instead.
     for at in (0..kept.len()).step_by(499) {
         let mut flipped = kept.clone();
         flipped[at] ^= 1 << (at % 8);
-        disk.store.keep(disk.id, &flipped);
+        disk.store.keep_load(disk.id, &flipped);
         same_as_anew(&disk);
-        assert_ne!(disk.store.recall(disk.id).unwrap(), flipped, "a damaged one is replaced");
+        assert_ne!(disk.store.cached_load(disk.id).unwrap(), flipped, "a damaged one is replaced");
     }
 }
 
@@ -112,7 +112,7 @@ fn records_that_were_passed_over_are_met_again_by_a_version_that_knows_them() {
     let disk = large();
     disk.smear(b"{\"uuid\":\"10000000-0000-4000-8000-000000000fff\",\"type\":\"hologram\"}\n");
     assert_eq!(load(&disk.store, disk.id).unwrap().conversation.unknown, 1);
-    assert!(disk.store.recall(disk.id).is_none());
+    assert!(disk.store.cached_load(disk.id).is_none());
 }
 
 #[test]
@@ -120,6 +120,6 @@ fn a_journal_with_damage_is_read_whole_every_time() {
     let disk = large();
     disk.smear(b"garbage\n");
     load(&disk.store, disk.id).unwrap();
-    assert!(disk.store.recall(disk.id).is_none());
+    assert!(disk.store.cached_load(disk.id).is_none());
     same_as_anew(&disk);
 }

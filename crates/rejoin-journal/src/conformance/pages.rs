@@ -1,47 +1,14 @@
 //! Lists by page, and bytes by their hash, as every store promises them.
 
 use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use rejoin_core::ConversationId;
-use rejoin_journal::{
-    BlobError, BlobId, FileStore, LONGEST_BLOB, Mark, MemoryStore, PageToken, Store, Writer,
-};
+use rejoin_journal::{BlobError, BlobId, LONGEST_BLOB, Leases, Mark, PageToken, Store, Writer};
 
-use crate::support::{Disk, PROJECT, conversation, first, info, user};
-
-fn on_a_file(check: fn(&dyn Store)) {
-    let directory = tempfile::tempdir().unwrap();
-    check(&FileStore::new(directory.path()));
-}
-
-fn in_memory(check: fn(&dyn Store)) {
-    check(&MemoryStore::new());
-}
-
-macro_rules! every_store {
-    ($($name:ident),* $(,)?) => {
-        mod file {
-            $(#[test] fn $name() { super::on_a_file(super::$name) })*
-        }
-        mod memory {
-            $(#[test] fn $name() { super::in_memory(super::$name) })*
-        }
-    };
-}
-
-every_store! {
-    pages_make_up_the_list,
-    a_page_is_of_one_project,
-    pages_stay_true_while_somebody_writes,
-    bytes_are_kept_by_their_hash,
-    bytes_are_forgotten,
-    too_many_bytes_are_refused,
-}
+use super::support::{PROJECT, conversation, first, info, user};
 
 fn begin(store: &dyn Store, number: u128, project: &str) -> ConversationId {
     let id = conversation(number);
@@ -61,7 +28,7 @@ fn pages(store: &dyn Store, project: Option<&str>, limit: usize) -> Vec<Vec<Conv
     }
 }
 
-fn pages_make_up_the_list(store: &dyn Store) {
+pub(super) fn pages_make_up_the_list(_: &dyn Leases, store: &dyn Store) {
     assert_eq!(pages(store, None, 3), [vec![]]);
     for number in 0..10 {
         begin(store, number, ["/a", "/b"][number as usize % 2]);
@@ -80,7 +47,7 @@ fn pages_make_up_the_list(store: &dyn Store) {
 }
 
 /// Names of directories may be the same.
-fn a_page_is_of_one_project(store: &dyn Store) {
+pub(super) fn a_page_is_of_one_project(_: &dyn Leases, store: &dyn Store) {
     let mut ours: Vec<_> =
         (0..6).map(|number| begin(store, number, ["/a-b", "/a/b"][number as usize % 2])).collect();
     ours = ours.into_iter().step_by(2).collect();
@@ -89,7 +56,7 @@ fn a_page_is_of_one_project(store: &dyn Store) {
     assert_eq!(listed, ours);
 }
 
-fn pages_stay_true_while_somebody_writes(store: &dyn Store) {
+pub(super) fn pages_stay_true_while_somebody_writes(_: &dyn Leases, store: &dyn Store) {
     const CONVERSATIONS: u128 = 40;
     for number in 0..CONVERSATIONS {
         begin(store, number, PROJECT);
@@ -123,7 +90,7 @@ fn pages_stay_true_while_somebody_writes(store: &dyn Store) {
     });
 }
 
-fn bytes_are_kept_by_their_hash(store: &dyn Store) {
+pub(super) fn bytes_are_kept_by_their_hash(_: &dyn Leases, store: &dyn Store) {
     let blobs = store.blobs();
     let large = vec![7; 300_000];
     for bytes in [&b""[..], b"hello", b"\0\xff\n", &large] {
@@ -144,7 +111,7 @@ fn bytes_are_kept_by_their_hash(store: &dyn Store) {
     assert_eq!(store.list(None).unwrap(), []);
 }
 
-fn bytes_are_forgotten(store: &dyn Store) {
+pub(super) fn bytes_are_forgotten(_: &dyn Leases, store: &dyn Store) {
     let blobs = store.blobs();
     let id = blobs.put(&mut &b"hello"[..]).unwrap();
     assert!(blobs.remove(&id).unwrap());
@@ -154,28 +121,8 @@ fn bytes_are_forgotten(store: &dyn Store) {
     assert!(error.to_string().contains("attach them anew"), "{error}");
 }
 
-fn too_many_bytes_are_refused(store: &dyn Store) {
+pub(super) fn too_many_bytes_are_refused(_: &dyn Leases, store: &dyn Store) {
     let endless = &mut std::io::Read::take(std::io::repeat(0), LONGEST_BLOB + 1);
     let refused = store.blobs().put(endless);
     assert!(matches!(refused, Err(BlobError::TooLong { .. })), "{refused:?}");
-}
-
-#[test]
-fn damaged_bytes_are_not_handed_out_and_are_mended_by_keeping_them_anew() {
-    let disk = Disk::new();
-    let (blobs, bytes) = (disk.store.blobs(), b"attached to a prompt");
-    let id = blobs.put(&mut &bytes[..]).unwrap();
-    let path = disk.home.root().join("blobs").join(id.to_string());
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-    for damaged in [&bytes[1..], b"", b"attached to a prompT", b"attached to a prompt "] {
-        fs::write(&path, damaged).unwrap();
-        let error = blobs.get(&id).unwrap_err();
-        assert!(matches!(error, BlobError::Damaged { .. }), "{error}");
-        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
-    }
-    blobs.put(&mut &bytes[..]).unwrap();
-    assert_eq!(disk.home.store().blobs().get(&id).unwrap(), bytes, "also in the next process");
-    let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(names, 1, "nothing else is left there");
 }

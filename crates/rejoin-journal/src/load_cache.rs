@@ -1,4 +1,4 @@
-//! A large journal folded once: what [`crate::load`] made of it, kept beside as a cache.
+//! A large journal loaded once: what [`crate::load`] made of it, kept beside as a cache.
 //!
 //! Reading must not grow with what is not on the path. Texts stay in the journal anyway; this
 //! spares looking at every line of hundreds of megabytes to learn how they hang together.
@@ -12,39 +12,39 @@ use uuid::Uuid;
 
 use crate::{Checksum, Store};
 
-/// What a fold begins with. A reader believes only what the same code folded: another one may pass over
+/// What a cached load begins with. A reader believes only what the same code made: another one may pass over
 /// records and fields that this one knows, or make something else of them. Nobody has to think of raising
-/// a number: the sources of all that is folded, and of the way it is done, are in it.
+/// a number: the sources of all that is loaded, and of the way it is done, are in it.
 fn beginning(id: ConversationId) -> Vec<u8> {
-    format!("rejoin-fold {} {} {id}\n", env!("CARGO_PKG_VERSION"), *FOLDED_BY).into_bytes()
+    format!("rejoin-load {} {} {id}\n", env!("CARGO_PKG_VERSION"), *MADE_BY).into_bytes()
 }
 
-static FOLDED_BY: LazyLock<String> = LazyLock::new(|| {
-    let here = [include_bytes!("fold.rs").as_slice(), include_bytes!("load.rs")].concat();
+static MADE_BY: LazyLock<String> = LazyLock::new(|| {
+    let here = [include_bytes!("load_cache.rs").as_slice(), include_bytes!("load.rs")].concat();
     format!("{}-{:016x}", rejoin_core::SOURCES, Checksum::of(&here))
 });
 
-/// A journal folded up to some place.
+/// A journal loaded up to some place.
 #[derive(Clone, Debug)]
-pub(crate) struct Fold {
+pub(crate) struct CachedLoad {
     /// Where to go on reading.
     pub(crate) end: u64,
-    /// The last record that was folded in: where, and which. A journal that has another one there is
+    /// The last record that was taken in: where, and which. A journal that has another one there is
     /// another journal.
     pub(crate) last: (u64, MessageId),
     pub(crate) conversation: Conversation,
 }
 
-impl Fold {
-    /// The kept fold of a journal, if it is still true.
-    pub(crate) fn recall(store: &dyn Store, id: ConversationId) -> Option<Fold> {
-        let fold = Self::read(id, &store.files().ok()?.recall(id)?)?;
-        let (place, uuid) = fold.last;
+impl CachedLoad {
+    /// The cached load of a journal, if it is still true.
+    pub(crate) fn recall(store: &dyn Store, id: ConversationId) -> Option<CachedLoad> {
+        let cached = Self::read(id, &store.files().ok()?.cached_load(id)?)?;
+        let (place, uuid) = cached.last;
         let mut same = false;
         let fetched = store.fetch(id, &[place], &mut |_, raw| {
             same = raw.and_then(|raw| raw.envelope()).is_ok_and(|envelope| envelope.uuid == uuid);
         });
-        (fetched.is_ok() && same).then_some(fold)
+        (fetched.is_ok() && same).then_some(cached)
     }
 
     /// As it is kept; `None` if it is not to be.
@@ -79,7 +79,7 @@ impl Fold {
     }
 
     /// `None` for what another version kept, what is about another journal, and what is damaged.
-    fn read(id: ConversationId, bytes: &[u8]) -> Option<Fold> {
+    fn read(id: ConversationId, bytes: &[u8]) -> Option<CachedLoad> {
         let (bytes, sum) = bytes.split_last_chunk()?;
         let mut rest = bytes.strip_prefix(beginning(id).as_slice())?;
         if Checksum::of(bytes).to_le_bytes() != *sum {
@@ -108,7 +108,7 @@ impl Fold {
         for _ in 0..count {
             messages.insert(MessageId::new(Uuid::from_bytes(take(from)?)), number(from)? as usize);
         }
-        conversation.tree.refill(messages, places).then_some(Fold { end, last, conversation })
+        conversation.tree.refill(messages, places).then_some(CachedLoad { end, last, conversation })
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn fold() -> (ConversationId, Fold) {
+    fn cached() -> (ConversationId, CachedLoad) {
         let id = ConversationId::new(Uuid::from_u128(7));
         let mut conversation = Conversation::default();
         let mut last = (0, MessageId::new(Uuid::nil()));
@@ -137,49 +137,49 @@ mod tests {
             conversation.apply(&envelope, place);
             last = (place, envelope.uuid);
         }
-        (id, Fold { end: STORY.len() as u64, last, conversation })
+        (id, CachedLoad { end: STORY.len() as u64, last, conversation })
     }
 
     const STORY: &str = include_str!("../tests/corpus/story.jsonl");
 
     #[test]
-    fn no_damaged_fold_is_believed() {
-        let (id, fold) = fold();
-        let bytes = fold.write(id).unwrap();
-        assert!(Fold::read(id, &bytes).is_some());
+    fn no_damaged_load_is_believed() {
+        let (id, cached) = cached();
+        let bytes = cached.write(id).unwrap();
+        assert!(CachedLoad::read(id, &bytes).is_some());
         for at in 0..bytes.len() {
             for damage in [1, 2, 4, 8, 16, 32, 64, 128, 0xff] {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= damage;
-                assert!(Fold::read(id, &damaged).is_none(), "byte {at} xor {damage}");
+                assert!(CachedLoad::read(id, &damaged).is_none(), "byte {at} xor {damage}");
             }
-            assert!(Fold::read(id, &bytes[..at]).is_none(), "cut at {at}");
+            assert!(CachedLoad::read(id, &bytes[..at]).is_none(), "cut at {at}");
             let zeros = [&bytes[..at], &vec![0; bytes.len() - at]].concat();
-            assert!(zeros == bytes || Fold::read(id, &zeros).is_none(), "zeros from {at}");
+            assert!(zeros == bytes || CachedLoad::read(id, &zeros).is_none(), "zeros from {at}");
         }
     }
 
     #[test]
-    fn a_fold_of_another_conversation_or_made_by_other_code_is_not_believed() {
-        let (id, fold) = fold();
-        let bytes = fold.write(id).unwrap();
-        assert!(Fold::read(ConversationId::new(Uuid::from_u128(8)), &bytes).is_none());
+    fn a_load_of_another_conversation_or_made_by_other_code_is_not_believed() {
+        let (id, cached) = cached();
+        let bytes = cached.write(id).unwrap();
+        assert!(CachedLoad::read(ConversationId::new(Uuid::from_u128(8)), &bytes).is_none());
         let whole = beginning(id).len();
         let version = env!("CARGO_PKG_VERSION");
-        let other_core = FOLDED_BY.replacen(rejoin_core::SOURCES, "0123456789abcdef", 1);
-        for other in ["4 0.1.0", &format!("0.0.9 {}", *FOLDED_BY), &format!("{version} {other_core}")] {
-            let mut foreign = format!("rejoin-fold {other} {id}\n").into_bytes();
+        let other_core = MADE_BY.replacen(rejoin_core::SOURCES, "0123456789abcdef", 1);
+        for other in ["4 0.1.0", &format!("0.0.9 {}", *MADE_BY), &format!("{version} {other_core}")] {
+            let mut foreign = format!("rejoin-load {other} {id}\n").into_bytes();
             foreign.extend_from_slice(&bytes[whole..bytes.len() - 8]);
             foreign.extend_from_slice(&Checksum::of(&foreign).to_le_bytes());
-            assert!(Fold::read(id, &foreign).is_none(), "{other}");
+            assert!(CachedLoad::read(id, &foreign).is_none(), "{other}");
         }
     }
 
     #[test]
     fn what_passed_over_records_is_not_kept() {
-        let (id, mut fold) = fold();
+        let (id, mut cached) = cached();
         let line = r#"{"uuid":"10000000-0000-4000-8000-000000000fff","type":"hologram"}"#;
-        fold.conversation.apply(&serde_json::from_str(line).unwrap(), 99);
-        assert_eq!(fold.write(id), None);
+        cached.conversation.apply(&serde_json::from_str(line).unwrap(), 99);
+        assert_eq!(cached.write(id), None);
     }
 }
