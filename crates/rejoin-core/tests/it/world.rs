@@ -302,14 +302,12 @@ impl World {
             product: runtime.product,
             home: self.home.clone(),
         };
-        match sent.composed.pin() {
-            Some(pin) => PinLife::resumes(binding, pin, None, mark, false),
-            // Claude lets us choose the id beforehand; the others tell theirs when they start.
-            None => {
-                let chosen = (*agent == Agent::Claude).then(|| self.new_session(agent));
-                PinLife::begins(binding, chosen, mark, false)
-            }
+        if let Some(pin) = sent.composed.pin() {
+            return PinLife::resumes(binding, pin, None, mark, false);
         }
+        // Claude lets us choose the id beforehand; the others tell theirs when they start.
+        let chosen = (*agent == Agent::Claude).then(|| self.new_session(agent));
+        PinLife::begins(binding, chosen, mark, false)
     }
 
     fn intend(&mut self, running: &Running, run: u32) {
@@ -367,26 +365,27 @@ impl World {
     /// The turn ended in a way rejoin lived to see.
     pub(crate) fn end(&mut self, running: Running, outcome: Outcome) -> TurnId {
         let session = running.pin().map(|pin| pin.session.clone());
-        let settled = running.life.clone().settled(LaunchEnd {
+        let Running { agent, turn, sent, life, stored, .. } = running;
+        let settled = life.settled(LaunchEnd {
             session: session.as_ref(),
-            stored: running.stored || outcome == Outcome::Completed,
+            stored: stored || outcome == Outcome::Completed,
             outcome: &outcome,
             total_told: None,
             total_stored: None,
             witness: None,
         });
-        self.put_pin(running.turn, settled.map(|(pin, _)| pin));
+        self.put_pin(turn, settled.map(|(pin, _)| pin));
         let receipt = Receipt {
             conversation: None,
-            turn: running.turn,
-            agent: running.agent.clone(),
-            plan: running.sent.composed.decision().clone(),
+            turn,
+            agent,
+            plan: sent.composed.decision().clone(),
             runs: 1,
-            asked: running.sent.composed.session().map(ToString::to_string),
+            asked: sent.composed.session().map(ToString::to_string),
             session: session.map(|session| session.to_string()),
             model: None,
             outcome,
-            bytes: running.sent.composed.prompt().len(),
+            bytes: sent.composed.prompt().len(),
             attachments: Vec::new(),
             lossy: false,
             usage: None,
@@ -396,8 +395,8 @@ impl World {
             diagnostics: 0,
             warnings: Vec::new(),
         };
-        self.system(Some(running.turn), &System::Receipt(Box::new(receipt)));
-        running.turn
+        self.system(Some(turn), &System::Receipt(Box::new(receipt)));
+        turn
     }
 
     // -- whole turns ---------------------------------------------------------------------------
