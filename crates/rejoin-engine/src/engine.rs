@@ -7,6 +7,7 @@ use rejoin_agents::Definition;
 use rejoin_journal::{Home, Locks, Store};
 
 use crate::before::probe::{find_command, probe};
+use crate::before::room::Room;
 use crate::during::outbox::JournalWriters;
 use crate::{AgentSetup, Helper, Installation, TurnError};
 
@@ -18,6 +19,8 @@ pub struct Engine {
     pub(crate) helper: Helper,
     /// Write the journals of all turns.
     pub(crate) writers: JournalWriters,
+    /// For so many turns at once.
+    pub(crate) room: Room,
 }
 
 impl Engine {
@@ -25,7 +28,7 @@ impl Engine {
     pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
         let home = Home::look(home)?;
         let store = Arc::new(home.store());
-        Ok(Self { home, store, helper, writers: JournalWriters::default() })
+        Ok(Self { home, store, helper, writers: JournalWriters::default(), room: Room::default() })
     }
 
     /// Makes the home directory, if it is not there: needed before a turn is run.

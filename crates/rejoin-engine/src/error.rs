@@ -24,6 +24,16 @@ pub enum TurnError {
         /// By whom, where known.
         owner: Option<Box<Owner>>,
     },
+    /// This process runs as many turns as it can.
+    #[error(
+        "{running} turns run in this process, and it may open {limit} files at once, which is too few for one more; wait for one of them, or raise the limit (`ulimit -n`)"
+    )]
+    TooMany {
+        /// How many run.
+        running: usize,
+        /// How many files may be open.
+        limit: u64,
+    },
     /// It is no longer what was looked at.
     #[error("{what} went on since it was looked at; it is kept as it is: look again")]
     Changed {

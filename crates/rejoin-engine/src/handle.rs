@@ -18,7 +18,16 @@ pub struct TurnHandle {
     pub(crate) canceller: Canceller,
     pub(crate) answers: AnswerBox,
     pub(crate) feed: Feed,
-    pub(crate) thread: JoinHandle<Option<Result<TurnOutcome, TurnError>>>,
+    pub(crate) thread: Option<JoinHandle<Option<Result<TurnOutcome, TurnError>>>>,
+}
+
+impl Drop for TurnHandle {
+    /// Nobody watches from here any more: an ephemeral turn need not wait for him.
+    fn drop(&mut self) {
+        if self.feed.take() {
+            self.feed.drop_all();
+        }
+    }
 }
 
 impl TurnHandle {
@@ -64,16 +73,15 @@ impl TurnHandle {
 
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Waits for its end.
-    pub fn join(self) -> Result<TurnOutcome, TurnError> {
-        if self.feed.take() {
-            // Nobody watches: an ephemeral turn need not keep anything for him.
-            self.feed.drop_all();
-        }
-        self.thread.join().ok().flatten().unwrap_or_else(|| Err(TurnError::panicked()))
+    pub fn join(mut self) -> Result<TurnOutcome, TurnError> {
+        let thread = self.thread.take();
+        drop(self);
+        let result = thread.and_then(|thread| thread.join().ok().flatten());
+        result.unwrap_or_else(|| Err(TurnError::panicked()))
     }
 }
 

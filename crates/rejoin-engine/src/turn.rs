@@ -50,6 +50,7 @@ impl Engine {
     pub fn start(&self, mut order: Order, cancel: CancelWatch) -> Result<TurnHandle, TurnError> {
         let (beginning, lease, loaded) = (order.beginning.take(), order.lease.take(), order.loaded.take());
         check_prompt(&order)?;
+        let place = self.room.take()?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
         let mut leases = Leases::new(self, &order, &cancel);
@@ -92,7 +93,9 @@ impl Engine {
                     answers: &answers,
                     outbox,
                 };
-                turn.run(prepared, used_elsewhere.as_ref(), beginning, &written_down)
+                let result = turn.run(prepared, used_elsewhere.as_ref(), beginning, &written_down);
+                drop(place);
+                result
             }
         };
         let thread = std::thread::Builder::new().name("rejoin-turn".into()).spawn(carry_out);
@@ -107,7 +110,7 @@ impl Engine {
             turn: turn_id,
             begin,
         });
-        Ok(TurnHandle { turn: turn_id, journal, canceller, answers, feed, thread })
+        Ok(TurnHandle { turn: turn_id, journal, canceller, answers, feed, thread: Some(thread) })
     }
 }
 

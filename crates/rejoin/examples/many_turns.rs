@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rejoin::{Agent, Helper, Rejoin};
+use rejoin::{Agent, Helper, Outcome, Rejoin, TurnHandle};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args_os().skip(1);
@@ -46,8 +46,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn one_turn(rejoin: &Rejoin) -> Result<(), rejoin::Error> {
-    // Slow enough that all of them are under way at the same time.
-    rejoin.project(".").agent(Agent::Demo).prompt("SLOW 40").run(|_| {}).map(|_| ())
+    rejoin.project(".").agent(Agent::Demo).prompt("hello").run(|_| {}).map(|_| ())
+}
+
+/// A turn that is slow enough for all of them to be under way at the same time.
+fn start(rejoin: &Rejoin) -> Result<TurnHandle, rejoin::Error> {
+    rejoin.project(".").agent(Agent::Demo).prompt("SLOW 400").start()
 }
 
 /// Runs the turns, each in a conversation of its own, and gives how many went well and what was seen at most.
@@ -64,14 +68,17 @@ fn all_at_once(rejoin: &Rejoin, turns: usize) -> Result<(usize, Sample), Box<dyn
             }
             peak
         });
-        let under_way: Vec<_> = (0..turns).map(|_| scope.spawn(|| one_turn(rejoin))).collect();
-        let ended: Vec<_> = under_way.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        let started: Vec<_> = (0..turns).map(|_| start(rejoin)).collect();
+        let ended: Vec<_> = started.into_iter().map(|turn| Ok(turn?.join()?)).collect();
         done.store(true, Ordering::Relaxed);
         let peak = watcher.join().map_err(|_| "the watcher panicked")?;
-        for error in ended.iter().filter_map(|turn| turn.as_ref().ok()?.as_ref().err()) {
+        for error in ended.iter().filter_map(|turn: &Result<_, rejoin::Error>| turn.as_ref().err()) {
             eprintln!("{error}");
         }
-        Ok((ended.iter().filter(|turn| matches!(turn, Ok(Ok(())))).count(), peak))
+        let completed = |turn: &&Result<rejoin::TurnOutcome, rejoin::Error>| {
+            turn.as_ref().is_ok_and(|turn| *turn.outcome() == Outcome::Completed)
+        };
+        Ok((ended.iter().filter(completed).count(), peak))
     })
 }
 

@@ -27,7 +27,7 @@ impl Error {
             | Error::Config(_) => 2,
             Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
             Error::Turn(TurnError::Permission(_)) => 5,
-            Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. }) => 6,
+            Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. } | TurnError::TooMany { .. }) => 6,
             Error::Turn(TurnError::Cancelled { .. }) => 130,
             // The journal, the disk, the system; and what is added later, until it has a number of its own.
             Error::Turn(_) => 7,

@@ -88,6 +88,7 @@ impl Feed {
                 state.bytes = 0;
             }
         }
+        drop(state);
         self.0.changed.notify_all();
     }
 
@@ -95,6 +96,7 @@ impl Feed {
     pub(crate) fn reached(&self, place: u64) {
         let mut state = self.lock();
         state.place = state.place.max(place);
+        drop(state);
         self.0.changed.notify_all();
     }
 

@@ -153,6 +153,7 @@ impl<K: Keeper + 'static> WriterPool<K> {
             // Whoever is there does it later, if the system has no more threads for us.
             let _ = self.grow(&mut state);
         }
+        drop(state);
         self.0.work.notify_one();
     }
 
