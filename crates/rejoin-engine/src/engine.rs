@@ -28,7 +28,12 @@ impl Engine {
     pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
         let home = Home::look(home)?;
         let store = Arc::new(home.store());
-        Ok(Self { home, store, helper, writers: JournalWriters::default(), room: Room::default() })
+        Ok(Self::on(home, store, helper))
+    }
+
+    /// An engine whose journals are kept in a store that it is given; all else is in the home directory.
+    pub fn on(home: Home, store: Arc<dyn Store>, helper: Helper) -> Self {
+        Self { home, store, helper, writers: JournalWriters::default(), room: Room::default() }
     }
 
     /// Makes the home directory, if it is not there: needed before a turn is run.

@@ -60,9 +60,13 @@ fn not_a(what: &str, kind: u8) -> io::Error {
 pub(super) fn read<T>(path: &Path, look: impl Fn(&mut Database) -> io::Result<T>) -> io::Result<Option<T>> {
     for _ in 0..MOST_TRIES {
         let Some(mut database) = Database::open(path)? else { return Ok(None) };
-        let found = look(&mut database);
+        let found = match database.holds_anything() {
+            Ok(true) => look(&mut database).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
         if !database.log.has_moved()? {
-            return found.map(Some);
+            return found;
         }
     }
     Err(broken("it is written to all the time"))
@@ -89,20 +93,24 @@ impl Database {
             return Err(broken("odd size of pages"));
         }
         let log = Log::read(path, page_size)?;
-        let mut database = Self { file, log, page_size, usable: page_size, pages_read: 0 };
-        // The rest of the head counts as it stands in the log: a new database has nothing yet.
-        let first = database.page(1)?;
+        Ok(Some(Self { file, log, page_size, usable: page_size, pages_read: 0 }))
+    }
+
+    /// Whether it holds anything: a new one has nothing yet. The rest of the head counts as it stands in the
+    /// log, and like everything that is read it counts only if the log did not move meanwhile.
+    fn holds_anything(&mut self) -> io::Result<bool> {
+        let first = self.page(1)?;
         if first[56..60] == [0; 4] && Page::new(&first, 100)?.count == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         if first[56..60] != [0, 0, 0, 1] {
             return Err(broken("not in UTF-8"));
         }
-        database.usable = page_size.saturating_sub(usize::from(first[20]));
-        if database.usable < 480 {
+        self.usable = self.page_size.saturating_sub(usize::from(first[20]));
+        if self.usable < 480 {
             return Err(broken("odd size of pages"));
         }
-        Ok(Some(database))
+        Ok(true)
     }
 
     /// What stands under `key` in an index of `table` whose first column is `column`; an error if

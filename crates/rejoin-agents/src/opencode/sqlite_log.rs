@@ -19,10 +19,20 @@ pub(super) struct Log {
     file: Option<File>,
     /// Where the newest committed version of a page lies.
     pages: HashMap<u32, u64>,
-    /// Its head, where the frames end that count, and what stood there.
+    /// Its head as it was read.
     head: Vec<u8>,
-    end: u64,
-    after: Vec<u8>,
+    /// What stood behind the frames that count, and where: the heads of those that no commit followed yet, and
+    /// the whole of the first that does not add up. Nothing can be committed without changing one of them.
+    /// They are the bytes that were judged, not read again: what was written in between would be missed.
+    behind: Vec<Judged>,
+}
+
+/// Bytes of a log as they were judged.
+struct Judged {
+    place: u64,
+    bytes: Vec<u8>,
+    /// The log ended with them.
+    last: bool,
 }
 
 impl Log {
@@ -33,8 +43,7 @@ impl Log {
         let mut path = database.as_os_str().to_owned();
         path.push("-wal");
         let path = PathBuf::from(path);
-        let mut log =
-            Self { path, file: None, pages: HashMap::new(), head: Vec::new(), end: HEAD, after: Vec::new() };
+        let mut log = Self { path, file: None, pages: HashMap::new(), head: Vec::new(), behind: Vec::new() };
         let Some(file) = open(&log.path)? else { return Ok(log) };
         log.head = at(&file, 0, HEAD as usize)?;
         // An empty log, or one that was lost with the power: everything is in the database.
@@ -54,7 +63,6 @@ impl Log {
             }
             log.read_frames(&file, page_size, sum)?;
         }
-        log.after = at(&file, log.end, HEAD_OF_FRAME)?;
         log.file = Some(file);
         Ok(log)
     }
@@ -64,25 +72,29 @@ impl Log {
         frames.seek(SeekFrom::Start(HEAD))?;
         let mut frame = vec![0; HEAD_OF_FRAME + page_size];
         let (mut at, mut waiting) = (HEAD, Vec::new());
-        while frames.read_exact(&mut frame).is_ok() {
+        loop {
+            let length = read_up_to(&mut frames, &mut frame)?;
             // Frames of an earlier round carry other salts; a torn or zeroed one does not add up.
             let (head, page) = frame.split_at(HEAD_OF_FRAME);
             sum.add(&head[..8]);
             sum.add(page);
-            if head[8..16] != self.head[16..24] || sum.words != (word(head, 16), word(head, 20)) {
-                break;
+            let fits = head[8..16] == self.head[16..24] && sum.words == (word(head, 16), word(head, 20));
+            if length < frame.len() || !fits {
+                let (bytes, last) = (frame[..length].to_vec(), length < frame.len());
+                self.behind.push(Judged { place: at, bytes, last });
+                return Ok(());
             }
             waiting.push((word(head, 0), at + HEAD_OF_FRAME as u64));
+            self.behind.push(Judged { place: at, bytes: head.to_vec(), last: false });
             at += frame.len() as u64;
             if at > LONGEST {
                 return Err(broken("too long a log"));
             }
             if word(head, 4) != 0 {
                 self.pages.extend(waiting.drain(..));
-                self.end = at;
+                self.behind.clear();
             }
         }
-        Ok(())
     }
 
     /// Reads a page, if the log has it.
@@ -94,14 +106,40 @@ impl Log {
     }
 
     /// Whether something was committed since it was read: what was read of the database may then be of another
-    /// time than what was read of the log. A log that begins anew has another head, one that grew another
-    /// frame behind its end.
+    /// time than what was read of the log. A log that begins anew has another head.
     pub(super) fn has_moved(&self) -> io::Result<bool> {
         let Some(file) = open(&self.path)? else { return Ok(!self.head.is_empty()) };
-        let head = at(&file, 0, HEAD as usize)?;
-        let after = if self.file.is_some() { at(&file, self.end, HEAD_OF_FRAME)? } else { Vec::new() };
-        Ok(head != self.head || after != self.after)
+        if at(&file, 0, HEAD as usize)? != self.head {
+            return Ok(true);
+        }
+        for judged in &self.behind {
+            if !judged.is_still_there(&file)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
+}
+
+impl Judged {
+    fn is_still_there(&self, file: &File) -> io::Result<bool> {
+        let now = at(file, self.place, self.bytes.len() + usize::from(self.last))?;
+        Ok(now == self.bytes)
+    }
+}
+
+/// Fills a buffer as far as there is something to read.
+fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match reader.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
 }
 
 fn open(path: &Path) -> io::Result<Option<File>> {

@@ -19,8 +19,6 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::pumped::eventually;
-use crate::before::room::Room;
-use crate::during::outbox::JournalWriters;
 use crate::{
     AgentSetup, Base, CancelWatch, Canceller, Engine, Helper, Limits, OpenQuestion, Order, Target, TurnError,
     TurnHandle, TurnOutcome, Watcher,
@@ -230,8 +228,7 @@ impl Place {
     /// An engine of its own on this place.
     pub(super) fn engine(&self) -> Engine {
         let home = Home::open(self.path().join("home")).unwrap();
-        let (store, helper) = (Arc::clone(&self.store), self.helper.clone());
-        Engine { home, store, helper, writers: JournalWriters::default(), room: Room::default() }
+        Engine::on(home, Arc::clone(&self.store), self.helper.clone())
     }
 
     /// Starts a script as a turn of that engine, with somebody who answers.
