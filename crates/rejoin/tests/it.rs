@@ -594,15 +594,12 @@ fn a_chat_begins_a_named_conversation_but_not_one_that_was_to_be_found() {
 fn an_error_can_be_matched_with_what_this_crate_exports() {
     let Some(place) = Place::new() else { return };
     let mut busy = None;
-    place
-        .turn("hello")
-        .conversation("talk")
-        .run(|event| {
-            if let Event::Init { .. } = event {
-                busy = place.turn("me too").conversation("talk").run(|_| {}).err();
-            }
-        })
-        .unwrap();
+    // Whoever watches is not waited for: the turn is to wait for its answer.
+    let asks = place.turn("ASK").conversation("talk").on_question(|_| {
+        busy = place.turn("me too").conversation("talk").run(|_| {}).err();
+        Answer::Declined
+    });
+    asks.run(|_| {}).unwrap();
     match busy {
         Some(Error::Turn(TurnError::Busy { owner: Some(owner), .. })) => {
             let owner: Box<Owner> = owner;

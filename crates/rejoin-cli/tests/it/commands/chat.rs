@@ -183,6 +183,7 @@ fn several_lines_are_one_prompt_typed_or_pasted() {
         .shows("✓")
         .shows("demo › ")
         .types("\u{1b}[A\u{1b}[A")
+        .shows("three")
         .types(CTRL_C);
     screen.says("demo", "/quit");
     screen.ends(0);
