@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use rejoin_agents::Answer;
 use rejoin_core::{Agent, ConversationId, Event, Permissions, Scope, TurnId};
-use rejoin_engine::{
-    CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher, Why,
-};
+use rejoin_engine::{CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher};
 
 use crate::resolve::{Purpose, Resolve};
-use crate::{Error, Rejoin, TurnRequest, WantedConversation, WantedPlace};
+use crate::{Error, Rejoin, TurnRequest, WantedConversation, WantedPlace, Why};
 
 /// Describes one turn; [`run`](TurnBuilder::run) carries it out, [`start`](TurnBuilder::start) begins it.
 /// What contradicts itself is an error when it is run, never silently one of the two.
@@ -238,7 +236,7 @@ impl<'a> TurnBuilder<'a> {
     /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt.
     pub fn why(self) -> Result<Why, Error> {
         let order = self.order(Purpose::Look)?;
-        Ok(self.rejoin.engine.why(order)?)
+        Ok(self.rejoin.explain(order)?)
     }
 
     /// Carries out the turn; `on_event` sees everything that happens.

@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, ConversationId, MessageId, Scope};
-use rejoin_engine::Why;
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions};
+use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, Why};
 
 /// Stands for what will be said when it is asked whether anything can be.
 const SOMETHING: &str = "?";

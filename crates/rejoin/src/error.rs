@@ -72,3 +72,8 @@ impl From<JournalError> for Error {
         TurnError::from(error).into()
     }
 }
+
+/// What the system refused.
+pub(crate) fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |cause| TurnError::System { what: format!("cannot {what}"), cause }.into()
+}

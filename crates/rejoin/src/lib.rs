@@ -40,6 +40,7 @@ mod error;
 mod export;
 mod find_conversation;
 mod find_message;
+mod fork;
 mod home;
 mod list;
 mod move_project;
@@ -55,6 +56,7 @@ mod tree_rows;
 mod turn_options;
 mod turn_result;
 mod turn_status;
+mod why;
 
 pub use agents::{AgentReport, known_agents};
 pub use builder::TurnBuilder;
@@ -81,9 +83,8 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits,
-    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, Why, end_left,
-    supervisor_main,
+    CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits, NextEvent,
+    OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left, supervisor_main,
 };
 pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
 pub use rejoin_journal::{JournalError, Owner, Problem, Process};
@@ -96,3 +97,4 @@ pub use tree_rows::TreeRow;
 pub use turn_options::TurnOptions;
 pub use turn_result::{BrokenOffTurn, TurnResult};
 pub use turn_status::TurnStatus;
+pub use why::{GuardCheck, Why};
