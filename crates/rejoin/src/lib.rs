@@ -28,7 +28,6 @@
 
 mod agents;
 mod builder;
-mod builder_by_id;
 mod chat_state;
 mod check_journal;
 mod config;
@@ -88,7 +87,7 @@ pub use rejoin_engine::{
 };
 pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
 pub use rejoin_journal::{JournalError, Owner, Problem, Process};
-pub use request::{TurnRequest, WantedConversation, WantedPlace};
+pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};
 pub use stats::{Stats, StatsFilter, TurnCounts};
