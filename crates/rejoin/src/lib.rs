@@ -25,8 +25,13 @@
 //! Agents run below a small supervisor process, the `rejoin` executable: it is looked for in
 //! `$REJOIN_HELPER`, beside the running program, and on `PATH`. Without it supervision is reduced
 //! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
+//!
+//! Everything here waits on the thread that calls it. With the feature `tokio` (off by default), `AsyncTurn`
+//! is a turn to be awaited.
 
 mod agents;
+#[cfg(feature = "tokio")]
+mod async_turn;
 mod builder;
 mod chat_state;
 mod check_journal;
@@ -58,6 +63,8 @@ mod turn_status;
 mod why;
 
 pub use agents::{AgentReport, known_agents};
+#[cfg(feature = "tokio")]
+pub use async_turn::AsyncTurn;
 pub use builder::TurnBuilder;
 pub use chat_state::{ChatConversation, ChatStart, ChatState};
 pub use check_journal::{JournalCheck, JournalProblem};
