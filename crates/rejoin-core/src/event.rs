@@ -11,6 +11,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// One line of the event stream, the same for every agent. Documented in docs/events.md.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Event {
     /// First line: our ids and what will be done.
     Init {
@@ -175,4 +176,34 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does not compile when a kind of event is added: then it belongs into `events` of `tests/it/records.rs` as well,
+    /// into docs/events.md, and into what is recorded and retold.
+    #[test]
+    fn an_event_is_one_of_these() {
+        let is_known = |event: &Event| match event {
+            Event::Init { .. }
+            | Event::Session { .. }
+            | Event::TextDelta { .. }
+            | Event::Message { .. }
+            | Event::Thinking { .. }
+            | Event::ToolUse { .. }
+            | Event::ToolResult { .. }
+            | Event::Usage { .. }
+            | Event::Question(_)
+            | Event::QuestionAnswered(_)
+            | Event::QuestionWithdrawn { .. }
+            | Event::Compaction { .. }
+            | Event::Warning { .. }
+            | Event::Diagnostic { .. }
+            | Event::ResumeRejected { .. }
+            | Event::Result { .. } => true,
+        };
+        assert!(is_known(&Event::Compaction { text: String::new() }));
+    }
 }

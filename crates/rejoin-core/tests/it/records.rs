@@ -55,29 +55,28 @@ fn attachment() -> Attachment {
 }
 
 fn receipt() -> Receipt {
-    Receipt {
-        conversation: Some(ConversationId::new(Uuid::from_u128(7))),
-        turn: id(1),
-        agent: CLAUDE,
-        plan: Decision::Fresh {
-            why: Reason::WorkdirChanged { was: "/a".into(), now: "/b".into() },
-            replayed: 2,
-        },
-        runs: 2,
-        asked: Some("old".into()),
-        session: Some("new".into()),
-        model: Some("a-model".into()),
-        outcome: Outcome::failed(FailureClass::RateLimit, "429"),
-        bytes: 100,
-        attachments: vec![attachment()],
-        lossy: true,
-        usage: Some(Usage { input: 10, cached: 20, output: 30 }),
-        cost: Some(0.25),
-        milliseconds: 1234,
-        exit_code: Some(1),
-        diagnostics: 3,
-        warnings: vec!["careful".into()],
-    }
+    let mut receipt = bare_receipt();
+    receipt.conversation = Some(ConversationId::new(Uuid::from_u128(7)));
+    receipt.asked = Some("old".into());
+    receipt.session = Some("new".into());
+    receipt.model = Some("a-model".into());
+    receipt.outcome = Outcome::failed(FailureClass::RateLimit, "429");
+    receipt.attachments = vec![attachment()];
+    receipt.lossy = true;
+    receipt.usage = Some(Usage { input: 10, cached: 20, output: 30 });
+    receipt.cost = Some(0.25);
+    receipt.exit_code = Some(1);
+    receipt.diagnostics = 3;
+    receipt.warnings = vec!["careful".into()];
+    receipt
+}
+
+fn bare_receipt() -> Receipt {
+    let why = Reason::WorkdirChanged { was: "/a".into(), now: "/b".into() };
+    let plan = Decision::Fresh { why, replayed: 2 };
+    let mut receipt = Receipt::new(id(1), CLAUDE, plan, Outcome::Completed);
+    (receipt.runs, receipt.bytes, receipt.milliseconds) = (2, 100, 1234);
+    receipt
 }
 
 fn reasons() -> Vec<Reason> {
@@ -152,21 +151,7 @@ fn pins_and_receipts_come_back_whole_and_bare() {
         comes_back(&Pin { state, ..bare.clone() });
     }
     comes_back(&receipt());
-    comes_back(&Receipt {
-        conversation: None,
-        asked: None,
-        session: None,
-        model: None,
-        outcome: Outcome::Completed,
-        attachments: Vec::new(),
-        lossy: false,
-        usage: None,
-        cost: None,
-        exit_code: None,
-        diagnostics: 0,
-        warnings: Vec::new(),
-        ..receipt()
-    });
+    comes_back(&bare_receipt());
 }
 
 fn systems() -> Vec<System> {
@@ -358,32 +343,11 @@ fn events() -> Vec<Event> {
     ]
 }
 
-/// Does not compile when a kind of event is added: then it belongs into `events` as well.
-fn kinds_of_events(event: &Event) -> usize {
-    match event {
-        Event::Init { .. }
-        | Event::Session { .. }
-        | Event::TextDelta { .. }
-        | Event::Message { .. }
-        | Event::Thinking { .. }
-        | Event::ToolUse { .. }
-        | Event::ToolResult { .. }
-        | Event::Usage { .. }
-        | Event::Question(_)
-        | Event::QuestionAnswered(_)
-        | Event::QuestionWithdrawn { .. }
-        | Event::Compaction { .. }
-        | Event::Warning { .. }
-        | Event::Diagnostic { .. }
-        | Event::ResumeRejected { .. }
-        | Event::Result { .. } => 16,
-    }
-}
-
 #[test]
 fn one_of_each_event_as_the_documentation_shows_it() {
     let events = events();
-    assert_eq!(events.len(), kinds_of_events(&events[0]));
+    // As many as there are: `event.rs` has a test that does not compile when one is added.
+    assert_eq!(events.len(), 16);
     events.iter().for_each(comes_back);
     let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     insta::assert_snapshot!(lines.join("\n"));

@@ -375,26 +375,11 @@ impl World {
             witness: None,
         });
         self.put_pin(turn, settled.map(|(pin, _)| pin));
-        let receipt = Receipt {
-            conversation: None,
-            turn,
-            agent,
-            plan: sent.composed.decision().clone(),
-            runs: 1,
-            asked: sent.composed.session().map(ToString::to_string),
-            session: session.map(|session| session.to_string()),
-            model: None,
-            outcome,
-            bytes: sent.composed.prompt().len(),
-            attachments: Vec::new(),
-            lossy: false,
-            usage: None,
-            cost: None,
-            milliseconds: 1,
-            exit_code: Some(0),
-            diagnostics: 0,
-            warnings: Vec::new(),
-        };
+        let mut receipt = Receipt::new(turn, agent, sent.composed.decision().clone(), outcome);
+        (receipt.runs, receipt.milliseconds, receipt.exit_code) = (1, 1, Some(0));
+        receipt.asked = sent.composed.session().map(ToString::to_string);
+        receipt.session = session.map(|session| session.to_string());
+        receipt.bytes = sent.composed.prompt().len();
         self.system(Some(turn), &System::Receipt(Box::new(receipt)));
         turn
     }

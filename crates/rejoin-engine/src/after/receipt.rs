@@ -15,24 +15,8 @@ pub(crate) fn receipt(
     plan: Decision,
     outcome: Outcome,
 ) -> Receipt {
-    Receipt {
-        conversation: (order.wish != Wish::Ephemeral).then_some(context.id),
-        turn,
-        agent: order.agent.agent(),
-        plan,
-        runs: 0,
-        asked: None,
-        session: None,
-        model: None,
-        outcome,
-        bytes: 0,
-        attachments: about(order),
-        lossy: false,
-        usage: None,
-        cost: None,
-        milliseconds: 0,
-        exit_code: None,
-        diagnostics: 0,
-        warnings: Vec::new(),
-    }
+    let mut receipt = Receipt::new(turn, order.agent.agent(), plan, outcome);
+    receipt.conversation = (order.wish != Wish::Ephemeral).then_some(context.id);
+    receipt.attachments = about(order);
+    receipt
 }

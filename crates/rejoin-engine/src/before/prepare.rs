@@ -195,6 +195,7 @@ pub(crate) fn about(order: &Order) -> Vec<Attachment> {
 
 /// What `--dry-run` shows: the decision and everything that would be sent.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DryRun {
     /// Who would do it.
     pub agent: Agent,

@@ -38,6 +38,8 @@ pub(crate) fn weight(event: &Event) -> usize {
                 + receipt.warnings.iter().map(String::len).sum::<usize>()
                 + some(receipt.model.as_deref())
         }
+        // One that is not told apart here yet.
+        event => serde_json::to_value(event).as_ref().map_or(0, of_value),
     };
     texts + ENVELOPE
 }

@@ -152,28 +152,17 @@ pub(crate) fn system(id: ConversationId, about: Option<u128>, system: &System) -
 
 pub(crate) fn receipt(turn: MessageId, resumed: bool) -> Receipt {
     let session = "0f6c1d1e-52a7-4c0e-9a51-3b8c1f0e7d21".to_owned();
-    Receipt {
-        conversation: None,
-        turn,
-        agent: Agent::Claude,
-        plan: if resumed {
-            Decision::Resume { session: session.clone(), catch_up: 0 }
-        } else {
-            Decision::Fresh { why: Reason::FirstTurn, replayed: 0 }
-        },
-        runs: 1,
-        asked: None,
-        session: Some(session),
-        model: Some("opus".to_owned()),
-        outcome: Outcome::Completed,
-        bytes: 20,
-        attachments: Vec::new(),
-        lossy: false,
-        usage: Some(Usage { input: 100, cached: 1000, output: 10 }),
-        cost: Some(0.5),
-        milliseconds: 10,
-        exit_code: Some(0),
-        diagnostics: 0,
-        warnings: Vec::new(),
-    }
+    let plan = if resumed {
+        Decision::Resume { session: session.clone(), catch_up: 0 }
+    } else {
+        Decision::Fresh { why: Reason::FirstTurn, replayed: 0 }
+    };
+    let mut receipt = Receipt::new(turn, Agent::Claude, plan, Outcome::Completed);
+    (receipt.runs, receipt.bytes, receipt.milliseconds) = (1, 20, 10);
+    receipt.session = Some(session);
+    receipt.model = Some("opus".to_owned());
+    receipt.usage = Some(Usage { input: 100, cached: 1000, output: 10 });
+    receipt.cost = Some(0.5);
+    receipt.exit_code = Some(0);
+    receipt
 }
