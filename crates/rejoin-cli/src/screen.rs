@@ -151,24 +151,19 @@ pub(crate) fn label(text: &str) -> String {
     visible_line(text).into_owned()
 }
 
-/// Prints what is meant for people. Somebody who closed the pipe has seen enough.
+/// Prints what is meant for people.
 pub(crate) fn print(text: impl Into<Painted>) -> anyhow::Result<()> {
-    seen(write(&text.into()))
-}
-
-/// The same, for those that want to know whether anybody listens.
-pub(crate) fn write(text: &Painted) -> io::Result<()> {
-    put(io::stdout().lock(), &text.0)
+    written(put(io::stdout().lock(), &text.into().0))
 }
 
 /// Prints what is meant for programs: as it is, unless a terminal would get it.
 pub(crate) fn data(text: &str) -> anyhow::Result<()> {
-    seen(Stdout::new().data(text))
+    written(Stdout::new().data(text))
 }
 
 /// Prints a value for programs. On a terminal it is the same value with more of it escaped.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    seen(Stdout::new().json(&(serde_json::to_string_pretty(value)? + "\n")))
+    written(Stdout::new().json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
 /// The same, with the names of its fields in the order of the alphabet.
@@ -176,19 +171,54 @@ pub(crate) fn sorted_json(value: &impl Serialize) -> anyhow::Result<()> {
     json(&serde_json::to_value(value)?)
 }
 
-fn seen(written: io::Result<()>) -> anyhow::Result<()> {
-    match written.context("cannot write to standard output") {
-        Err(error) if is_closed_pipe(&error) => Ok(()),
-        written => written,
+fn written(written: io::Result<()>) -> anyhow::Result<()> {
+    read_on(written.context("cannot write to standard output")).map(drop)
+}
+
+/// The rule for pipes: somebody who closed it has seen enough, and that is no error. Whether it was read to its end.
+pub(crate) fn read_on<T>(written: Result<T, impl Into<anyhow::Error>>) -> anyhow::Result<bool> {
+    match written.map_err(Into::into) {
+        Ok(_) => Ok(true),
+        Err(error) if is_closed_pipe(&error) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
-/// Whether nothing could be written because nobody reads any more. Somebody who closed the pipe has seen enough:
-/// that is no error.
-pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let by_library = error.downcast_ref::<rejoin::Error>().and_then(rejoin::Error::io_kind);
     let mut kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
     kinds.any(|kind| kind == io::ErrorKind::BrokenPipe) || by_library == Some(io::ErrorKind::BrokenPipe)
+}
+
+/// stdout of what goes on whether somebody reads it or not: a turn, a run. After the first failure nothing more is
+/// written.
+#[derive(Default)]
+pub(crate) struct WhileRead {
+    stdout: Stdout,
+    is_closed: bool,
+}
+
+impl WhileRead {
+    /// What is meant for people.
+    pub(crate) fn print(&mut self, text: &Painted) {
+        self.unless_closed(|_| put(io::stdout().lock(), &text.0));
+    }
+
+    /// What is meant for programs: as it is, unless a terminal would get it.
+    pub(crate) fn data(&mut self, text: &str) {
+        self.unless_closed(|stdout| stdout.data(text));
+    }
+
+    /// JSON, whole lines of it.
+    pub(crate) fn json(&mut self, text: &str) {
+        self.unless_closed(|stdout| stdout.json(text));
+    }
+
+    fn unless_closed(&mut self, write: impl FnOnce(&mut Stdout) -> io::Result<()>) {
+        if !self.is_closed {
+            self.is_closed = write(&mut self.stdout).is_err();
+        }
+    }
 }
 
 /// stdout for what is meant for programs, also as a stream of bytes.
@@ -198,9 +228,15 @@ pub(crate) struct Stdout {
     rest: Vec<u8>,
 }
 
+impl Default for Stdout {
+    fn default() -> Self {
+        Self { terminal: io::stdout().is_terminal(), rest: Vec::new() }
+    }
+}
+
 impl Stdout {
     pub(crate) fn new() -> Self {
-        Self { terminal: io::stdout().is_terminal(), rest: Vec::new() }
+        Self::default()
     }
 
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {

@@ -50,12 +50,9 @@ pub(crate) fn error(error: &anyhow::Error) {
 
 /// `18 bytes`, `18 KB`, `2.4 MB`.
 pub(crate) fn bytes(count: usize) -> String {
-    match count {
-        1 => "1 byte".into(),
-        0..1000 => format!("{count} bytes"),
-        1000..10_000 => format!("{:.1} KB", count as f64 / 1e3),
-        10_000..1_000_000 => format!("{} KB", count / 1000),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
+    match in_thousands(count as u64, [" KB", " MB"]) {
+        None => plural(count, "byte"),
+        Some(text) => text,
     }
 }
 
@@ -89,14 +86,29 @@ pub(crate) fn elapsed(milliseconds: u64) -> String {
 
 /// `3 minutes ago`.
 pub(crate) fn age(then: SystemTime) -> String {
-    let seconds = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs();
-    let (count, unit) = match seconds {
-        0..60 => return "just now".into(),
-        60..3600 => (seconds / 60, "minute"),
-        3600..86_400 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+    match count_of_units(then) {
+        None => "just now".into(),
+        Some((count, unit)) => format!("{} ago", plural(count, unit)),
+    }
+}
+
+/// `now`, `3m`, `5h`, `12d`.
+pub(crate) fn short_age(then: SystemTime) -> String {
+    match count_of_units(then) {
+        None => "now".into(),
+        Some((count, unit)) => format!("{count}{}", &unit[..1]),
+    }
+}
+
+/// How long ago, in the largest unit there is one of; `None` for less than a minute.
+fn count_of_units(then: SystemTime) -> Option<(usize, &'static str)> {
+    let seconds = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs() as usize;
+    match seconds {
+        0..60 => None,
+        60..3600 => Some((seconds / 60, "minute")),
+        3600..86_400 => Some((seconds / 3600, "hour")),
+        _ => Some((seconds / 86_400, "day")),
+    }
 }
 
 /// The age of a time as journals write it; the text itself if it is none.
@@ -107,24 +119,24 @@ pub(crate) fn since(timestamp: &str) -> String {
     }
 }
 
-/// `now`, `3m`, `5h`, `12d`.
-pub(crate) fn short_age(then: SystemTime) -> String {
-    let seconds = SystemTime::now().duration_since(then).unwrap_or(Duration::ZERO).as_secs();
-    match seconds {
-        0..60 => "now".into(),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
+/// The first characters of an agent's own session id.
+pub(crate) fn short_session(session: &str) -> &str {
+    session.get(..8).unwrap_or(session)
 }
 
 /// `950`, `18k`, `2.4M`.
 pub(crate) fn count(count: u64) -> String {
+    in_thousands(count, ["k", "M"]).unwrap_or_else(|| count.to_string())
+}
+
+/// A number of which only the first digits matter, with what a thousand and a million are called; `None` if it is
+/// smaller than that.
+fn in_thousands(count: u64, [thousand, million]: [&str; 2]) -> Option<String> {
     match count {
-        0..1000 => count.to_string(),
-        1000..10_000 => format!("{:.1}k", count as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", count / 1000),
-        _ => format!("{:.1}M", count as f64 / 1e6),
+        0..1000 => None,
+        1000..10_000 => Some(format!("{:.1}{thousand}", count as f64 / 1e3)),
+        10_000..1_000_000 => Some(format!("{}{thousand}", count / 1000)),
+        _ => Some(format!("{:.1}{million}", count as f64 / 1e6)),
     }
 }
 
@@ -171,6 +183,13 @@ mod tests {
             [bytes(1), bytes(10), bytes(1800), bytes(18_432)],
             ["1 byte", "10 bytes", "1.8 KB", "18 KB"]
         );
+        assert_eq!(
+            [count(950), count(9_940), count(18_432), count(2_400_000)],
+            ["950", "9.9k", "18k", "2.4M"]
+        );
+        let ago = |seconds| SystemTime::now() - Duration::from_secs(seconds);
+        assert_eq!([age(ago(59)), age(ago(61)), age(ago(7200))], ["just now", "1 minute ago", "2 hours ago"]);
+        assert_eq!([short_age(ago(59)), short_age(ago(61)), short_age(ago(90_000))], ["now", "1m", "1d"]);
         assert_eq!([elapsed(340), elapsed(12_400), elapsed(200_000)], ["0.34 s", "12.4 s", "3 min 20 s"]);
     }
 }

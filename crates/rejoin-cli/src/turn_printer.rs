@@ -8,38 +8,35 @@ use rejoin::{
 use crate::chat::ToolCallLines;
 use crate::commands::turn_args::Output;
 use crate::markdown::Markdown;
-use crate::screen::{self, Painted, Stdout, label};
+use crate::screen::{WhileRead, label};
 use crate::{style, tty};
 
 /// Prints a turn while it happens.
-#[allow(clippy::struct_excessive_bools, reason = "four independent facts about the stream")]
-pub(crate) struct Printer<'a> {
+#[allow(clippy::struct_excessive_bools, reason = "three independent facts about the stream")]
+pub(crate) struct TurnPrinter<'a> {
     rejoin: &'a Rejoin,
     output: Output,
-    stdout: Stdout,
+    stdout: WhileRead,
     /// The message being printed and how much of it was.
     printed: Option<(MessageId, usize)>,
     at_line_start: bool,
     begun: bool,
     ended: bool,
-    /// Nobody reads stdout any more; the turn goes on all the same.
-    deaf: bool,
     stderr_lines: Vec<String>,
     /// In a live conversation: the answer as Markdown, tool calls with what became of them.
     live: Option<(Markdown, ToolCallLines)>,
 }
 
-impl<'a> Printer<'a> {
+impl<'a> TurnPrinter<'a> {
     pub(crate) fn new(rejoin: &'a Rejoin, output: Output) -> Self {
         Self {
             rejoin,
             output,
-            stdout: Stdout::new(),
+            stdout: WhileRead::default(),
             printed: None,
             at_line_start: true,
             begun: false,
             ended: false,
-            deaf: false,
             stderr_lines: Vec::new(),
             live: None,
         }
@@ -58,7 +55,7 @@ impl<'a> Printer<'a> {
         match self.output {
             Output::StreamJson => {
                 if let Ok(line) = serde_json::to_string(event) {
-                    self.json(&(line + "\n"));
+                    self.stdout.json(&(line + "\n"));
                 }
             }
             Output::Text => self.show(event),
@@ -107,7 +104,7 @@ impl<'a> Printer<'a> {
             }
             Event::ResumeRejected { agent, session, text } => {
                 self.end_line();
-                let (agent, session) = (label(agent.as_str()), label(session.get(..8).unwrap_or(session)));
+                let (agent, session) = (label(agent.as_str()), label(style::short_session(session)));
                 style::loud(&format!(
                     "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
                 ));
@@ -137,7 +134,7 @@ impl<'a> Printer<'a> {
             _ => {
                 if self.printed.is_some() {
                     self.end_text();
-                    self.out(&"\n".into());
+                    self.stdout.print(&"\n".into());
                 }
                 0
             }
@@ -152,11 +149,10 @@ impl<'a> Printer<'a> {
                 Some((markdown, calls)) => {
                     calls.interrupt();
                     let shown = markdown.feed(new, tty::text_columns());
-                    self.out(&shown);
+                    self.stdout.print(&shown);
                 }
                 // A program gets the answer as it is.
-                None if !self.deaf => self.deaf = self.stdout.data(new).is_err(),
-                None => {}
+                None => self.stdout.data(new),
             }
             self.at_line_start = new.ends_with('\n');
         }
@@ -174,9 +170,9 @@ impl<'a> Printer<'a> {
     fn end_words(&mut self) {
         if let Some((markdown, _)) = &mut self.live {
             let held = markdown.end_line();
-            self.out(&held);
+            self.stdout.print(&held);
         } else if !self.at_line_start {
-            self.out(&"\n".into());
+            self.stdout.print(&"\n".into());
         }
         self.at_line_start = true;
     }
@@ -189,18 +185,6 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn out(&mut self, text: &Painted) {
-        if !self.deaf {
-            self.deaf = screen::write(text).is_err();
-        }
-    }
-
-    fn json(&mut self, text: &str) {
-        if !self.deaf {
-            self.deaf = self.stdout.json(text).is_err();
-        }
-    }
-
     /// The last line of a turn that ran.
     pub(crate) fn finish(&mut self, outcome: &TurnOutcome) -> anyhow::Result<()> {
         let receipt = outcome.receipt();
@@ -208,7 +192,7 @@ impl<'a> Printer<'a> {
             Output::StreamJson => {}
             Output::Json => {
                 let object = serde_json::to_value(TurnResult::from(outcome))?;
-                self.json(&(serde_json::to_string_pretty(&object)? + "\n"));
+                self.stdout.json(&(serde_json::to_string_pretty(&object)? + "\n"));
             }
             Output::Text => {
                 self.end_text();
@@ -228,7 +212,7 @@ impl<'a> Printer<'a> {
     pub(crate) fn broke_off(&mut self, error: &rejoin::Error) {
         if self.output == Output::StreamJson && self.begun && !self.ended {
             if let Ok(line) = serde_json::to_value(BrokenOffTurn::from(error)) {
-                self.json(&format!("{line}\n"));
+                self.stdout.json(&format!("{line}\n"));
             }
         } else {
             self.end_line();
@@ -248,7 +232,7 @@ pub(crate) fn headline(
     let (agent, bytes) = (label(agent), style::bytes(bytes));
     match plan {
         Decision::Resume { session, catch_up } => {
-            let session = label(session.get(..8).unwrap_or(session));
+            let session = label(style::short_session(session));
             let told = match catch_up {
                 0 => String::new(),
                 count => format!(" · told {} it missed", style::plural(*count, "turn")),

@@ -1,6 +1,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use rejoin::exit_code;
 use rejoin_journal::{JournalError, LockError};
 
 use serde::Serialize;
@@ -61,18 +62,20 @@ impl FlowError {
     /// The exit code the command gives for it, a documented number.
     pub fn exit_code(&self) -> i32 {
         match self {
-            FlowError::Wrong(_) | FlowError::Usage(_) => 2,
+            FlowError::Wrong(_) | FlowError::Usage(_) => exit_code::USAGE,
             FlowError::Unreadable { cause, .. } => match cause.kind() {
-                ErrorKind::NotFound => 4,
+                ErrorKind::NotFound => exit_code::NOT_FOUND,
                 ErrorKind::InvalidData
                 | ErrorKind::InvalidInput
                 | ErrorKind::FileTooLarge
-                | ErrorKind::IsADirectory => 2,
-                _ => 7,
+                | ErrorKind::IsADirectory => exit_code::USAGE,
+                _ => exit_code::INTERNAL,
             },
-            FlowError::NotFound(_) => 4,
-            FlowError::Busy(_) => 6,
-            FlowError::Journal(_) | FlowError::Damaged { .. } | FlowError::Unreachable { .. } => 7,
+            FlowError::NotFound(_) => exit_code::NOT_FOUND,
+            FlowError::Busy(_) => exit_code::BUSY,
+            FlowError::Journal(_) | FlowError::Damaged { .. } | FlowError::Unreachable { .. } => {
+                exit_code::INTERNAL
+            }
             FlowError::Rejoin(error) => error.exit_code(),
         }
     }

@@ -18,13 +18,29 @@ const LONGEST_TITLE: usize = 300;
 /// How a conversation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ConversationState {
     /// Its last turn is done.
     Idle,
+    /// A turn is running now. No journal says so: a turn without an end is [`Interrupted`](Self::Interrupted)
+    /// here, and whoever lists asks the conversation's lease.
+    Running,
+    /// Its last turn was cut.
+    Interrupted,
     /// Its last turn failed.
     Failed,
-    /// Its last turn was cut (or still runs: ask its lease).
-    Interrupted,
+}
+
+impl ConversationState {
+    /// The stable word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// A conversation as a list shows it.

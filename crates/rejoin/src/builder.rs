@@ -238,7 +238,21 @@ impl<'a> TurnBuilder<'a> {
         Ok(self.rejoin.engine.dry_run(order)?)
     }
 
-    /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt.
+    /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt; nothing is run,
+    /// and no journal is written.
+    ///
+    /// ```no_run
+    /// # use rejoin::{Agent, Rejoin};
+    /// # fn main() -> Result<(), rejoin::Error> {
+    /// let why = Rejoin::open()?.project(".").continue_latest().agent(Agent::Claude).why()?;
+    /// if !why.plan.resumes() {
+    ///     for check in why.checks.iter().filter(|check| !check.ok) {
+    ///         println!("{:?}: was {}, now {}", check.guard, check.was, check.now);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn why(self) -> Result<Why, Error> {
         let order = self.order(Purpose::Look)?;
         Ok(self.rejoin.explain(order)?)

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, ConversationId, MessageId, Scope};
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, WantedMessage, Why};
+use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, WantedMessage, Why, exit_code};
 
 /// Stands for what will be said when it is asked whether anything can be.
 const SOMETHING: &str = "?";
-/// The exit code of what is not there.
-const NOT_FOUND: i32 = 4;
 
 /// Which conversation a chat goes on with.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -73,7 +71,7 @@ impl ChatState {
         };
         let may_begin = matches!(wanted, ChatConversation::Latest | ChatConversation::Named(_));
         let conversation = match found {
-            Err(error) if error.exit_code() == NOT_FOUND && may_begin => None,
+            Err(error) if error.exit_code() == exit_code::NOT_FOUND && may_begin => None,
             found => found?,
         };
         let mut state = Self {

@@ -11,7 +11,22 @@ use rejoin_journal::{LeaseName, Loaded, Problem, load, load_before, messages, qu
 use crate::find_message::find_message;
 use crate::{Error, Rejoin};
 
-/// One conversation, opened for reading.
+/// One conversation, opened for reading. It shows what stood in the journal then; open it again to see more.
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # use rejoin::{Message, Rejoin};
+/// # fn main() -> Result<(), rejoin::Error> {
+/// let rejoin = Rejoin::open()?;
+/// let view = rejoin.view(Path::new("."), "@")?;
+/// for turn in view.path() {
+///     let said = view.messages(turn, 4096)?;
+///     let prompt = said.first().map(Message::text).unwrap_or_default();
+///     println!("{} ({}): {prompt}", turn.id.short(), view.turn_status(turn)?.name());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct ConversationView<'a> {
     pub(crate) rejoin: &'a Rejoin,
     pub(crate) id: ConversationId,

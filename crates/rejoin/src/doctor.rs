@@ -24,7 +24,7 @@ pub enum Finding {
 
 /// One point of a check-up.
 #[derive(Clone, Debug, Serialize)]
-pub struct Check {
+pub struct AgentCheck {
     /// A stable word.
     pub name: &'static str,
     /// How it stands.
@@ -38,16 +38,16 @@ pub struct Check {
 
 /// The check-up of one installed agent.
 #[derive(Clone, Debug, Serialize)]
-pub struct Checkup {
+pub struct AgentCheckup {
     /// Which.
     pub agent: Agent,
     /// Its name for people.
     pub title: &'static str,
     /// Point by point.
-    pub checks: Vec<Check>,
+    pub checks: Vec<AgentCheck>,
 }
 
-impl Checkup {
+impl AgentCheckup {
     /// The worst of its findings.
     pub fn worst(&self) -> Finding {
         let has = |finding| self.checks.iter().any(|check| check.finding == finding);
@@ -64,7 +64,7 @@ impl Checkup {
 impl Rejoin {
     /// Checks every agent that is installed; with `turn` it spends two real, tiny turns on each to
     /// prove that the second remembers the first.
-    pub fn doctor(&self, turn: bool) -> Vec<Checkup> {
+    pub fn doctor(&self, turn: bool) -> Vec<AgentCheckup> {
         let mut checkups = Vec::new();
         for agent in rejoin_agents::registry().iter().map(|agent| &**agent) {
             let setup = self.setup(&agent.agent());
@@ -81,7 +81,7 @@ impl Rejoin {
             checks.extend(key.map(|key| key_check(key, &env)));
             let store = self.engine.agent_store(agent, &setup.env);
             checks.extend(store.as_deref().map(store_check));
-            checks.extend(agent.hazards(&env, store.as_deref()).into_iter().map(|hazard| Check {
+            checks.extend(agent.hazards(&env, store.as_deref()).into_iter().map(|hazard| AgentCheck {
                 name: "hazard",
                 finding: Finding::Note,
                 text: hazard.what,
@@ -90,18 +90,18 @@ impl Rejoin {
             if turn {
                 checks.extend(self.two_turns(&agent.agent()));
             }
-            checkups.push(Checkup { agent: agent.agent(), title: agent.title(), checks });
+            checkups.push(AgentCheckup { agent: agent.agent(), title: agent.title(), checks });
         }
         checkups
     }
 
     /// Two turns in a conversation of their own: the word told in the first must come back, and
     /// every line must be understood.
-    fn two_turns(&self, agent: &Agent) -> Vec<Check> {
+    fn two_turns(&self, agent: &Agent) -> Vec<AgentCheck> {
         let mut odd = Vec::new();
         let memory = match self.try_two_turns(agent, &mut odd) {
-            Ok(text) => Check::fine("memory", text),
-            Err(text) => Check {
+            Ok(text) => AgentCheck::fine("memory", text),
+            Err(text) => AgentCheck {
                 name: "memory",
                 finding: Finding::Broken,
                 text,
@@ -109,8 +109,8 @@ impl Rejoin {
             },
         };
         let shape = match odd.first() {
-            None => Check::fine("shape", "every line it printed was understood".into()),
-            Some(line) => Check {
+            None => AgentCheck::fine("shape", "every line it printed was understood".into()),
+            Some(line) => AgentCheck {
                 name: "shape",
                 finding: Finding::Note,
                 text: format!("{} of its lines were not understood, the first: {line}", odd.len()),
@@ -164,7 +164,7 @@ impl Rejoin {
     }
 }
 
-impl Check {
+impl AgentCheck {
     fn fine(name: &'static str, text: String) -> Self {
         Self { name, finding: Finding::Fine, text, next: String::new() }
     }
@@ -180,7 +180,7 @@ fn unfinished(outcome: &Outcome) -> Option<String> {
     }
 }
 
-fn version(agent: &dyn Definition, installation: &Installation) -> Check {
+fn version(agent: &dyn Definition, installation: &Installation) -> AgentCheck {
     let (tested, found) =
         (agent.tested_version().unwrap_or_default(), installation.capabilities.version.as_deref());
     let path = installation.path.display();
@@ -191,19 +191,19 @@ fn version(agent: &dyn Definition, installation: &Installation) -> Check {
         }
         Some(found) => (Finding::Note, format!("{found}, {path}; rejoin is tested with {tested}"), ""),
     };
-    Check { name: "version", finding, text, next: next.to_owned() }
+    AgentCheck { name: "version", finding, text, next: next.to_owned() }
 }
 
 /// Whether its help is the one that rejoin knows: other programs have these names, too.
-fn shape(agent: &dyn Definition, installation: &Installation) -> Option<Check> {
+fn shape(agent: &dyn Definition, installation: &Installation) -> Option<AgentCheck> {
     if agent.probes().is_empty() {
         return None;
     }
     let product = &installation.capabilities.product;
     if !product.is_empty() {
-        return Some(Check::fine("shape", format!("it says that it is {product}")));
+        return Some(AgentCheck::fine("shape", format!("it says that it is {product}")));
     }
-    Some(Check {
+    Some(AgentCheck {
         name: "shape",
         finding: Finding::Broken,
         text: format!("its help is not one of {} that rejoin knows", agent.title()),
@@ -212,15 +212,15 @@ fn shape(agent: &dyn Definition, installation: &Installation) -> Option<Check> {
 }
 
 /// Whether a login is there. Whether it is still good only a turn can tell.
-fn login_check(login: &Login, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
+fn login_check(login: &Login, env: &dyn Fn(&str) -> Option<OsString>) -> AgentCheck {
     // What is there but empty holds nothing.
     const EMPTY: u64 = 3;
     let variable = login.variables.iter().find(|name| env(name).is_some_and(|value| !value.is_empty()));
     let file = login.files.iter().find(|file| file.metadata().is_ok_and(|meta| meta.len() > EMPTY));
     match (variable, file) {
-        (Some(variable), _) => Check::fine("login", format!("{variable} is set")),
-        (None, Some(file)) => Check::fine("login", format!("{} is there", file.display())),
-        (None, None) => Check {
+        (Some(variable), _) => AgentCheck::fine("login", format!("{variable} is set")),
+        (None, Some(file)) => AgentCheck::fine("login", format!("{} is there", file.display())),
+        (None, None) => AgentCheck {
             name: "login",
             finding: Finding::Note,
             text: "no login was found where it usually is; one in a keychain or in the agent's own settings is not seen"
@@ -231,11 +231,11 @@ fn login_check(login: &Login, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
 }
 
 /// Whether the key of an endpoint is there.
-fn key_check(variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
+fn key_check(variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> AgentCheck {
     if env(variable).is_some_and(|value| !value.is_empty()) {
-        return Check::fine("login", format!("{variable} is set"));
+        return AgentCheck::fine("login", format!("{variable} is set"));
     }
-    Check {
+    AgentCheck {
         name: "login",
         finding: Finding::Broken,
         text: format!("{variable}, which is to hold the key, is not set"),
@@ -243,7 +243,7 @@ fn key_check(variable: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Check {
     }
 }
 
-fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
+fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<AgentCheck> {
     let wanted = agent.wanted_flags();
     let missing: Vec<_> = wanted.iter().filter(|(flag, _)| !installation.capabilities.has(flag)).collect();
     if missing.is_empty() {
@@ -251,9 +251,9 @@ fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
             0 => return Vec::new(),
             count => format!("all {count} flags it is used with are in its help"),
         };
-        return vec![Check::fine("flags", text)];
+        return vec![AgentCheck::fine("flags", text)];
     }
-    let check = |(flag, lost): &&(&str, &str)| Check {
+    let check = |(flag, lost): &&(&str, &str)| AgentCheck {
         name: "flags",
         finding: Finding::Note,
         text: format!("its help has no {flag}: {lost}"),
@@ -262,7 +262,7 @@ fn flags(agent: &dyn Definition, installation: &Installation) -> Vec<Check> {
     missing.iter().map(check).collect()
 }
 
-fn store_check(store: &Path) -> Check {
+fn store_check(store: &Path) -> AgentCheck {
     let shown = store.display();
     let read = if store.is_file() {
         std::fs::File::open(store).map(drop)
@@ -270,11 +270,11 @@ fn store_check(store: &Path) -> Check {
         std::fs::read_dir(store).map(drop)
     };
     match read {
-        Ok(()) => Check::fine("store", format!("sessions in {shown}")),
+        Ok(()) => AgentCheck::fine("store", format!("sessions in {shown}")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Check::fine("store", format!("no session yet ({shown} is made with the first one)"))
+            AgentCheck::fine("store", format!("no session yet ({shown} is made with the first one)"))
         }
-        Err(error) => Check {
+        Err(error) => AgentCheck {
             name: "store",
             finding: Finding::Broken,
             text: format!(

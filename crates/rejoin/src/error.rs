@@ -3,6 +3,8 @@ use std::io;
 use rejoin_engine::TurnError;
 use rejoin_journal::JournalError;
 
+use crate::exit_code;
+
 /// Why something was not done. A turn that ran and failed is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,13 +26,17 @@ impl Error {
                 TurnError::Usage(_)
                 | TurnError::Journal(JournalError::Differs { .. } | JournalError::RecordTooLong { .. }),
             )
-            | Error::Config(_) => 2,
-            Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => 4,
-            Error::Turn(TurnError::Permission(_)) => 5,
-            Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. } | TurnError::TooMany { .. }) => 6,
-            Error::Turn(TurnError::Cancelled { .. }) => 130,
+            | Error::Config(_) => exit_code::USAGE,
+            Error::Turn(TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. })) => {
+                exit_code::NOT_FOUND
+            }
+            Error::Turn(TurnError::Permission(_)) => exit_code::PERMISSION,
+            Error::Turn(TurnError::Busy { .. } | TurnError::Changed { .. } | TurnError::TooMany { .. }) => {
+                exit_code::BUSY
+            }
+            Error::Turn(TurnError::Cancelled { .. }) => exit_code::CANCELLED,
             // The journal, the disk, the system; and what is added later, until it has a number of its own.
-            Error::Turn(_) => 7,
+            Error::Turn(_) => exit_code::INTERNAL,
         }
     }
 

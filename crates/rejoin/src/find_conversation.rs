@@ -9,7 +9,7 @@ use rejoin_journal::{Lease, LeaseName, LockError, Owner, find_by_prefix, find_by
 
 use crate::config::suggestion;
 use crate::name::{looks_like_an_id, steps_back};
-use crate::{Error, Rejoin};
+use crate::{Error, Rejoin, one_line};
 
 impl Rejoin {
     /// The conversation of a project that was used last, or one before it.
@@ -134,8 +134,7 @@ fn listed(index: &mut Index<'_>, candidates: &[ConversationId]) -> String {
             None => summary.title,
         });
         let title = title.unwrap_or_default();
-        let line: String = title.lines().next().unwrap_or_default().chars().take(60).collect();
-        format!("\n  {id}  {line}")
+        format!("\n  {id}  {}", one_line(&title, 60))
     };
     candidates.iter().take(8).map(shown).collect()
 }

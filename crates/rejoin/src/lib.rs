@@ -22,6 +22,26 @@
 //! # }
 //! ```
 //!
+//! # Where to look
+//!
+//! | to | use |
+//! |---|---|
+//! | describe a turn and run it | [`Rejoin::project`], [`TurnBuilder`]; [`TurnRequest`] is the same as plain data, to be stored or sent |
+//! | have a turn go on beside your program | [`TurnBuilder::start`], [`TurnHandle`]: events, answers, cancel, join |
+//! | reach a turn of another process | [`Rejoin::ask_to_cancel`], [`Rejoin::ask_to_answer`] |
+//! | know before what a turn would do | [`TurnBuilder::why`] (each guard of resuming), [`TurnBuilder::dry_run`] (the command line) |
+//! | find conversations | [`Rejoin::list`], [`Rejoin::search`], [`Rejoin::stats`], [`Rejoin::view`] by what a person types |
+//! | read one | [`ConversationView`]: turns, messages, tool calls, questions, states; [`ConversationView::shown`] for all of it at once |
+//! | change one between turns | [`ConversationView::rename`], [`tag`](ConversationView::tag), [`branch`](ConversationView::branch), [`rewind`](ConversationView::rewind), [`amend`](ConversationView::amend), [`remove`](ConversationView::remove); [`Rejoin::fork`] |
+//! | take conversations along | [`ConversationView::export`], [`Rejoin::import`], [`Rejoin::move_project`] |
+//! | keep a chat's state | [`ChatState`] |
+//! | look after agents and journals | [`Rejoin::agents`], [`Rejoin::doctor`], [`Rejoin::check`], [`Rejoin::prunable`] |
+//!
+//! Results that the command prints with `--json` are types here, and serialise to the same. What was not done is an
+//! [`Error`]; a turn that ran and failed is an [`Outcome`]. [`exit_code`] has the command's number for each.
+//!
+//! # The supervisor
+//!
 //! Agents run below a small supervisor process, the `rejoin` executable: it is looked for in
 //! `$REJOIN_HELPER`, beside the running program, and on `PATH`. Without it supervision is reduced
 //! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
@@ -30,6 +50,7 @@
 //! is a turn to be awaited.
 
 mod agents;
+mod ask_runner;
 #[cfg(feature = "tokio")]
 mod async_turn;
 mod builder;
@@ -41,6 +62,7 @@ mod doctor;
 mod duration;
 mod edit_conversation;
 mod error;
+pub mod exit_code;
 mod export;
 mod find_conversation;
 mod find_message;
@@ -70,13 +92,13 @@ pub use chat_state::{ChatConversation, ChatStart, ChatState};
 pub use check_journal::{JournalCheck, JournalProblem};
 pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
 pub use conversation_view::ConversationView;
-pub use doctor::{Check, Checkup, Finding};
+pub use doctor::{AgentCheck, AgentCheckup, Finding};
 pub use duration::parse_duration;
 pub use edit_conversation::{MovedHead, Rewind};
 pub use error::Error;
 pub use export::{Format, ImportOutcome, Imported, Redactor};
 pub use home::Rejoin;
-pub use list::{ConversationState, ListFilter, ListedConversation, Listing};
+pub use list::{ListFilter, ListedConversation, Listing};
 pub use name::check_name;
 pub use prune::PruneFilter;
 pub use rejoin_agents::{Answer, Capabilities};
@@ -92,7 +114,7 @@ pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits, NextEvent,
     OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left, supervisor_main,
 };
-pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
+pub use rejoin_index::{ConversationState, Grouping, Progress, Query, TextSource};
 pub use rejoin_journal::{JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{Agent, ConversationId, Usage};
-use rejoin_index::{ConversationEntry, ConversationFilter, ConversationState as IndexedState};
+use rejoin_index::{ConversationEntry, ConversationFilter, ConversationState};
 use serde::{Deserialize, Serialize};
 
 use crate::resolve::known_agent;
@@ -83,42 +83,6 @@ pub struct ListedConversation {
     pub file: Option<PathBuf>,
 }
 
-/// How a conversation stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ConversationState {
-    /// Its last turn is done.
-    Idle,
-    /// A turn is running now.
-    Running,
-    /// Its last turn was cut.
-    Interrupted,
-    /// Its last turn failed.
-    Failed,
-}
-
-impl ConversationState {
-    fn of(recorded: IndexedState, is_running: bool) -> Self {
-        match recorded {
-            _ if is_running => Self::Running,
-            IndexedState::Idle => Self::Idle,
-            IndexedState::Failed => Self::Failed,
-            IndexedState::Interrupted => Self::Interrupted,
-        }
-    }
-
-    /// The stable word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Running => "running",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 impl ListedConversation {
     /// When it was last used.
     pub fn used(&self) -> SystemTime {
@@ -180,7 +144,7 @@ impl Rejoin {
             used_ms: used.as_millis().try_into().unwrap_or(u64::MAX),
             usage: summary.usage,
             cost: summary.cost,
-            state: ConversationState::of(summary.state, self.is_running(id)),
+            state: if self.is_running(id) { ConversationState::Running } else { summary.state },
             file: self.engine.store().files().ok().and_then(|files| files.file(id, project)),
         }
     }

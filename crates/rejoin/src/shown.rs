@@ -147,7 +147,8 @@ impl From<Origin> for ShownOrigin {
 }
 
 impl ConversationView<'_> {
-    /// The conversation with some of its turns, for programs; longer texts are cut at `limit` bytes, visibly.
+    /// The conversation with some of its turns (those of [`path`](Self::path), say), as `rejoin show --json` prints it;
+    /// texts longer than `limit` bytes (64 KiB there) are cut, visibly.
     pub fn shown(&self, turns: &[&Turn], limit: usize) -> Result<ShownConversation, Error> {
         let turns: Result<_, Error> = turns.iter().map(|turn| self.shown_turn(turn, limit)).collect();
         Ok(ShownConversation { origin: Some(self.origin()?.into()), turns: turns?, ..self.without_turns() })

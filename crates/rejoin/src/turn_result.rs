@@ -4,7 +4,7 @@ use rejoin_core::{FailureClass, Receipt};
 use rejoin_engine::TurnOutcome;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, exit_code};
 
 /// A turn that ran: the answer and the receipt.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -20,6 +20,13 @@ pub struct TurnResult {
 impl From<&TurnOutcome> for TurnResult {
     fn from(outcome: &TurnOutcome) -> Self {
         Self { receipt: outcome.receipt().clone(), text: outcome.text().to_owned() }
+    }
+}
+
+impl TurnResult {
+    /// The exit code the command gives for it.
+    pub fn exit_code(&self) -> i32 {
+        exit_code::of_outcome(&self.receipt.outcome)
     }
 }
 

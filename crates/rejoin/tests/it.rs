@@ -493,6 +493,10 @@ fn what_programs_get_is_what_the_command_prints() {
     assert_eq!(serde_json::to_value(&stats).unwrap(), command(&["stats", "--by", "agent", "--json"]));
     let check = place.rejoin.check(view.id(), false).unwrap();
     assert_eq!(serde_json::to_value([check]).unwrap(), command(&["fsck", "--json"]));
+    let why = place.rejoin.project(place.project()).resume("@").why().unwrap();
+    assert_eq!(serde_json::to_value(&why).unwrap(), command(&["why", "--json"]));
+    let agents = place.rejoin.agents();
+    assert_eq!(serde_json::to_value(&agents).unwrap(), command(&["agents", "--json"]));
     let mut export = Vec::new();
     view.export(Format::Json, None, &mut export).unwrap();
     let export: serde_json::Value = serde_json::from_slice(&export).unwrap();

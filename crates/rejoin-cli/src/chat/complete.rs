@@ -17,14 +17,14 @@ use crate::style;
 const OFFERED: usize = 20;
 
 /// Knows what could be meant.
-pub(super) struct Helper<'a> {
+pub(super) struct ChatCompleter<'a> {
     rejoin: &'a Rejoin,
     /// The conversation, once there is one.
     pub(super) conversation: Option<ConversationId>,
     agents: OnceCell<Vec<(String, bool)>>,
 }
 
-impl<'a> Helper<'a> {
+impl<'a> ChatCompleter<'a> {
     pub(super) fn new(rejoin: &'a Rejoin) -> Self {
         Self { rejoin, conversation: None, agents: OnceCell::new() }
     }
@@ -59,7 +59,7 @@ impl<'a> Helper<'a> {
     }
 }
 
-impl Completer for Helper<'_> {
+impl Completer for ChatCompleter<'_> {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
@@ -96,7 +96,7 @@ fn matching(typed: &str, words: impl Iterator<Item = (String, String)>) -> Vec<P
     words.map(pair).collect()
 }
 
-impl Validator for Helper<'_> {
+impl Validator for ChatCompleter<'_> {
     /// Where keys cannot be bound, lines are put together here.
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         Ok(if style::dumb() && context.input().ends_with('\\') {
@@ -107,10 +107,10 @@ impl Validator for Helper<'_> {
     }
 }
 
-impl Hinter for Helper<'_> {
+impl Hinter for ChatCompleter<'_> {
     type Hint = String;
 }
 
-impl Highlighter for Helper<'_> {}
+impl Highlighter for ChatCompleter<'_> {}
 
-impl rustyline::Helper for Helper<'_> {}
+impl rustyline::Helper for ChatCompleter<'_> {}

@@ -13,7 +13,7 @@ use rustyline::{
     KeyEvent, Modifiers, RepeatCount,
 };
 
-use super::complete::Helper;
+use super::complete::ChatCompleter;
 use crate::screen::{Painted, Style, label};
 use crate::style;
 
@@ -31,12 +31,12 @@ pub(super) enum Asked {
 
 /// The prompt line.
 pub(super) struct Editor<'a> {
-    editor: rustyline::Editor<Helper<'a>, FileHistory>,
+    editor: rustyline::Editor<ChatCompleter<'a>, FileHistory>,
     history: PathBuf,
 }
 
 impl<'a> Editor<'a> {
-    pub(super) fn open(helper: Helper<'a>, history: PathBuf) -> anyhow::Result<Self> {
+    pub(super) fn open(helper: ChatCompleter<'a>, history: PathBuf) -> anyhow::Result<Self> {
         let config = rustyline::Config::builder()
             .max_history_size(REMEMBERED)?
             .history_ignore_space(true)
@@ -67,7 +67,7 @@ impl<'a> Editor<'a> {
 
     /// All agents, and whether they are installed.
     pub(super) fn agents(&self) -> &[(String, bool)] {
-        self.editor.helper().map(Helper::agents).unwrap_or_default()
+        self.editor.helper().map(ChatCompleter::agents).unwrap_or_default()
     }
 
     /// Asks for a line, which may begin with a text that can be changed.

@@ -16,7 +16,7 @@ use crate::commands::{edit, here, move_head, name, show, told, why};
 use crate::screen::{self, print};
 use crate::signals::Running;
 use crate::tty::Quiet;
-use crate::turn_printer::Printer;
+use crate::turn_printer::TurnPrinter;
 use crate::{ask, prompt, style};
 
 /// A conversation at the terminal.
@@ -101,7 +101,7 @@ impl<'a> Live<'a> {
         let stopped = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stopped);
         let mut turn = turn.on_question(move |question| Quiet::interrupted(|| ask::ask(question, &asked)));
-        let mut printer = Printer::live(self.rejoin);
+        let mut printer = TurnPrinter::live(self.rejoin);
         let mut begun = None;
         let outcome = {
             let _running = Running::begin(turn.canceller()?, Arc::clone(&stopped));

@@ -9,7 +9,7 @@ mod tool_calls;
 
 pub(crate) use tool_calls::ToolCallLines;
 
-use complete::Helper;
+use complete::ChatCompleter;
 use editor::{Asked, Editor};
 use live::Live;
 use rejoin::{ChatConversation, ChatStart, ConversationId};
@@ -62,7 +62,7 @@ fn talk(start: ChatStart, mut first: Option<String>) -> anyhow::Result<i32> {
     tty::keep()?;
     signals::watch()?;
     let mut live = Live::begin(&rejoin, start)?;
-    let mut editor = Editor::open(Helper::new(&rejoin), rejoin.home().join("chat_history"))?;
+    let mut editor = Editor::open(ChatCompleter::new(&rejoin), rejoin.home().join("chat_history"))?;
     live.greet()?;
     let (mut initial, mut interrupts) = (String::new(), 0);
     while !signals::leaving() {

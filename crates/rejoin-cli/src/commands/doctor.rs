@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use rejoin::{Checkup, Finding};
+use rejoin::{AgentCheckup, Finding};
 
 use crate::screen::label;
 use crate::{exit, screen, style};
@@ -41,7 +41,7 @@ fn mark(finding: Finding) -> &'static str {
     }
 }
 
-fn paragraph(checkup: &Checkup) -> String {
+fn paragraph(checkup: &AgentCheckup) -> String {
     let mut out = format!("{} {} ({})\n", mark(checkup.worst()), checkup.title, checkup.agent);
     for check in &checkup.checks {
         let _ = writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, label(&check.text));

@@ -67,9 +67,8 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     };
     let mut out = io::BufWriter::new(target);
     let written = view.export(args.format.into(), redactor.as_mut(), &mut out);
-    match written.map_err(anyhow::Error::from).and_then(|()| Ok(out.flush()?)) {
-        Err(error) if screen::is_closed_pipe(&error) => return Ok(exit::DONE),
-        written => written?,
+    if !screen::read_on(written.map_err(anyhow::Error::from).and_then(|()| Ok(out.flush()?)))? {
+        return Ok(exit::DONE);
     }
     if let Some(file) = &args.to {
         style::talk(&format!("conversation {} is in {}", view.id().short(), file.display()));

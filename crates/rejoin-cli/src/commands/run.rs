@@ -7,7 +7,7 @@ use rejoin::{Event, TurnBuilder};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::turn_args::{Output, ScopeArg, TurnArgs};
-use crate::turn_printer::Printer;
+use crate::turn_printer::TurnPrinter;
 use crate::{ask, dry_run, exit, prompt};
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result
         signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
         signal_hook::flag::register(signal, Arc::clone(&stopped))?;
     }
-    let mut printer = Printer::new(rejoin, how.output);
+    let mut printer = TurnPrinter::new(rejoin, how.output);
     let outcome = turn.run(|event: &Event| printer.event(event));
     match outcome {
         Ok(outcome) => {

@@ -3,7 +3,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use rejoin::{Agent, Query, SearchFilter, SearchHit, Source};
+use rejoin::{Agent, Query, SearchFilter, SearchHit, TextSource};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
@@ -113,12 +113,12 @@ fn about(hit: &SearchHit) -> String {
 fn who(hit: &SearchHit) -> String {
     let agent = label(hit.agent.as_ref().map_or("agent", |agent| agent.as_str()));
     match hit.source {
-        Source::Name => "its name".into(),
-        Source::User => "you".into(),
-        Source::Agent => agent,
-        Source::Thought => format!("{agent}, thinking"),
-        Source::Call => format!("{agent}, calling a tool"),
-        Source::Result => format!("a tool of {agent}"),
+        TextSource::Name => "its name".into(),
+        TextSource::User => "you".into(),
+        TextSource::Agent => agent,
+        TextSource::Thought => format!("{agent}, thinking"),
+        TextSource::Call => format!("{agent}, calling a tool"),
+        TextSource::Result => format!("a tool of {agent}"),
     }
 }
 

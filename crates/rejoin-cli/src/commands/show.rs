@@ -98,10 +98,8 @@ pub(crate) fn show_view(view: &ConversationView<'_>, args: &ShowArgs) -> anyhow:
 
 /// The journal, byte for byte.
 fn raw(view: &ConversationView<'_>) -> anyhow::Result<i32> {
-    match std::io::copy(&mut view.raw()?, &mut screen::Stdout::new()).map_err(anyhow::Error::from) {
-        Err(error) if !screen::is_closed_pipe(&error) => Err(error),
-        _ => Ok(exit::DONE),
-    }
+    screen::read_on(std::io::copy(&mut view.raw()?, &mut screen::Stdout::new()))?;
+    Ok(exit::DONE)
 }
 
 fn paragraph(
@@ -207,7 +205,7 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
         return format!("{state}{}", tokens.unwrap_or_default());
     };
     let decision = match &receipt.plan {
-        Decision::Resume { session, .. } => format!("resumed {}", label(session.get(..8).unwrap_or(session))),
+        Decision::Resume { session, .. } => format!("resumed {}", label(style::short_session(session))),
         Decision::Fresh { why, .. } => format!("fresh: {}", why.name()),
     };
     let outcome = match &receipt.outcome {

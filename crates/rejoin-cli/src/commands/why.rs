@@ -63,7 +63,7 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
 pub(crate) fn outlook(why: &Why) -> String {
     match &why.plan {
         Decision::Resume { session, .. } => {
-            let session = label(session.get(..8).unwrap_or(session));
+            let session = label(style::short_session(session));
             format!("next turn on {}: resume · {session}", label(why.agent.as_str()))
         }
         Decision::Fresh { why: reason, .. } => {

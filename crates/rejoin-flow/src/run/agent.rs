@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rejoin::{
     Agent, ConversationId, ConversationView, Error, FailureClass, Outcome, TurnBuilder, TurnId, TurnOutcome,
-    TurnState,
+    TurnState, exit_code,
 };
 
 use super::history::Noted;
@@ -19,9 +19,6 @@ use crate::model::{AgentStep, Failure, Text};
 
 /// How long a conversation is waited for that somebody else is at: a killed run's agent may still be ending.
 const WAIT: Duration = Duration::from_secs(30);
-
-/// The exit code for what is not there.
-const NOT_FOUND: i32 = 4;
 
 /// Where a turn takes place.
 #[derive(Clone, Copy)]
@@ -103,7 +100,7 @@ impl Walk<'_> {
     ) -> Result<Option<ConversationView<'_>>, FlowError> {
         match self.rejoin.open_conversation(conversation) {
             Ok(view) => Ok(Some(view).filter(|view| view.conversation().tree.turn(turn).is_some())),
-            Err(error) if error.exit_code() == NOT_FOUND => Ok(None),
+            Err(error) if error.exit_code() == exit_code::NOT_FOUND => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -260,6 +257,7 @@ fn finished(view: &ConversationView<'_>, turn: TurnId) -> Result<Option<Finished
 fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Ended {
     let Finished { text, receipt } = finished;
     let key = task.key;
+    let code = exit_code::of_outcome(&receipt.outcome);
     let mut ended = match &receipt.outcome {
         Outcome::Completed => match step.how.json.then(|| output::read(&text, step.how.schema.as_ref())) {
             Some(Ok(json)) => Ended { json: Some(json), ..Ended::new(key, State::Done) },
@@ -267,11 +265,11 @@ fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Ended {
             None => Ended::new(key, State::Done),
         },
         Outcome::Failed { class: FailureClass::Internal, message } => {
-            Ended { code: 7, ..Ended::failed(key, Failure::Refused, message) }
+            Ended { code, ..Ended::failed(key, Failure::Refused, message) }
         }
         Outcome::Failed { class, message } => {
             let failed = Ended::failed(key, Failure::AgentFailed, format!("{}: {message}", class.words()));
-            Ended { code: if *class == FailureClass::Busy { 6 } else { 1 }, ..failed }
+            Ended { code, ..failed }
         }
         Outcome::Timeout { message } => Ended::failed(key, Failure::Timeout, message),
         Outcome::Cancelled => Ended::new(key, State::Cancelled),
@@ -285,7 +283,7 @@ fn judged(task: &Task<'_>, step: &AgentStep, finished: Finished) -> Ended {
 /// A turn that the library refused.
 fn not_run(key: &Key, error: &Error) -> Ended {
     match error.exit_code() {
-        130 => Ended::new(key, State::Cancelled),
+        exit_code::CANCELLED => Ended::new(key, State::Cancelled),
         code => Ended { code, ..Ended::failed(key, Failure::Refused, error.to_string()) },
     }
 }

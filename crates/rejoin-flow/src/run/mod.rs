@@ -22,6 +22,6 @@ pub use history::{Open, Run, Standing, Steps, find, holder, open};
 pub use overview::{Overview, runs};
 pub use plan::PlannedStep;
 pub use prepare::{Options, Prepared};
-pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State};
+pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State, short_run_id};
 pub use stop::Stop;
 pub use walk::Notice;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::history::{self, Run, Standing, Steps, locks};
 use super::log::Log;
-use super::record::{Begun, Ended, FORMAT, Key, Record};
+use super::record::{Begun, Ended, FORMAT, Key, Record, short_run_id};
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
 use crate::check::order;
@@ -117,7 +117,7 @@ impl<'a> Prepared<'a> {
         let first = self.plan().into_iter().find(|name| !anew(name));
         let (Some(&line), Some(first)) = (self.run.damaged.first(), first) else { return Ok(()) };
         let id = self.id();
-        let short = &id.simple().to_string()[..8];
+        let short = short_run_id(id);
         let next = format!(
             "it may have noted a turn that was paid for, so the run does not go on by itself: `rejoin flow show {short}` \
              shows what is left of it, `rejoin flow resume {short} --from {first}` runs {first:?} and all after it anew"
@@ -178,7 +178,7 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
         return Ok(None);
     }
     let busy = || {
-        let id = &id.simple().to_string()[..8];
+        let id = short_run_id(id);
         FlowError::Busy(format!("a command that run {id} was killed in does not end; end it, then resume"))
     };
     match locks(rejoin.home()).acquire(LeaseName::flow_commands(id), &owner(), Some(COMMANDS_PATIENCE)) {
@@ -196,7 +196,7 @@ fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lea
     locks(rejoin.home()).acquire(LeaseName::flow_run(id), &owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
-            let id = &id.simple().to_string()[..8];
+            let id = short_run_id(id);
             let words = format!("run {id} is going on{by}; wait for it, or `rejoin flow cancel {id}`");
             FlowError::Busy(words)
         }

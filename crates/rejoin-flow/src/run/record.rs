@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rejoin::{ConversationId, Receipt, TurnId};
+use rejoin::{ConversationId, Receipt, TurnId, exit_code};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -183,9 +183,9 @@ pub struct Ended {
 impl Ended {
     pub(crate) fn new(key: &Key, state: State) -> Self {
         let code = match state {
-            State::Done | State::Skipped => 0,
-            State::Failed => 1,
-            State::Cancelled => 130,
+            State::Done | State::Skipped => exit_code::DONE,
+            State::Failed => exit_code::AGENT_FAILED,
+            State::Cancelled => exit_code::CANCELLED,
         };
         Self {
             key: key.clone(),
@@ -203,7 +203,8 @@ impl Ended {
     }
 
     pub(crate) fn failed(key: &Key, failure: Failure, error: impl Into<String>) -> Self {
-        let code = if failure == Failure::Timeout { 3 } else { 1 };
+        let timeout = failure == Failure::Timeout;
+        let code = if timeout { exit_code::TIMEOUT } else { exit_code::AGENT_FAILED };
         Self { failure: Some(failure), error: Some(error.into()), code, ..Self::new(key, State::Failed) }
     }
 
@@ -237,3 +238,8 @@ impl Ended {
 
 /// The id of a run.
 pub type RunId = uuid::Uuid;
+
+/// The first characters of a run's id, as people see it.
+pub fn short_run_id(id: RunId) -> String {
+    id.simple().to_string()[..8].to_owned()
+}

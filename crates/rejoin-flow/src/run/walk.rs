@@ -244,7 +244,10 @@ impl<'a> Walk<'a> {
             return Ok(dir);
         }
         let words = format!("{} is not a directory", dir.display());
-        Err(Box::new(Ended { code: 4, ..self.refused(task, "cwd", place, &words) }))
+        Err(Box::new(Ended {
+            code: rejoin::exit_code::NOT_FOUND,
+            ..self.refused(task, "cwd", place, &words)
+        }))
     }
 
     /// What templates may speak of.

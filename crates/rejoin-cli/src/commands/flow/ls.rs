@@ -1,5 +1,5 @@
 use clap::Args;
-use rejoin_flow::{Overview, Standing};
+use rejoin_flow::{Overview, Standing, short_run_id};
 
 use crate::commands::open;
 use crate::{exit, screen, style};
@@ -32,7 +32,7 @@ fn line(run: &Overview) -> String {
     };
     format!(
         "{}  {:<24}  {:<11}  {:>13}  {:>14}  {}\n",
-        &run.id.simple().to_string()[..8],
+        short_run_id(run.id),
         style::cut(flow, 24),
         run.standing.name(),
         format!("{} done", style::plural(run.done, "step")),

@@ -2,8 +2,8 @@
 
 mod cancel;
 mod ls;
-mod progress;
 mod run;
+mod run_printer;
 mod running_steps;
 mod show;
 mod validate;

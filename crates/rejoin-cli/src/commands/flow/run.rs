@@ -7,7 +7,7 @@ use clap::Args;
 use rejoin_flow::{Options, Prepared, Source, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::progress::Progress;
+use super::run_printer::RunPrinter;
 use crate::commands::turn_args::Output;
 use crate::commands::{here, open};
 use crate::{exit, screen, style};
@@ -81,18 +81,18 @@ pub(super) fn resume(args: &FlowResumeArgs) -> anyhow::Result<i32> {
 fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
-    let progress = Progress::new(output, &prepared.flow().name, prepared.id());
+    let printer = RunPrinter::new(output, &prepared.flow().name, prepared.id());
     let flow = prepared.flow().clone();
-    let run = prepared.carry_out(&stop, &|notice| progress.show(notice));
-    let run = run.inspect_err(|error| progress.broke_off(error))?;
+    let run = prepared.carry_out(&stop, &|notice| printer.show(notice));
+    let run = run.inspect_err(|error| printer.broke_off(error))?;
     match output {
-        Output::Text if progress.code() == exit::DONE => {
+        Output::Text if printer.code() == exit::DONE => {
             screen::data(&run.last_output(&flow).map(|said| format!("{said}\n")).unwrap_or_default())?;
         }
         Output::Json => screen::json(&run)?,
         Output::Text | Output::StreamJson => {}
     }
-    Ok(progress.code())
+    Ok(printer.code())
 }
 
 fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {

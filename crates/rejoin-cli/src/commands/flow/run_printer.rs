@@ -3,16 +3,16 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rejoin::{Decision, Event, Reason};
-use rejoin_flow::{BrokenOffRun, Ended, FlowError, Key, Notice, Record, RunId, State};
+use rejoin_flow::{BrokenOffRun, Ended, FlowError, Key, Notice, Record, RunId, State, short_run_id};
 use serde::Serialize;
 
 use super::running_steps::RunningSteps;
 use crate::commands::turn_args::Output;
-use crate::screen::{Stdout, label};
+use crate::screen::{WhileRead, label};
 use crate::{exit, style};
 
 /// Shows a run while it happens. Parallel steps may call it at once.
-pub(super) struct Progress {
+pub(super) struct RunPrinter {
     output: Output,
     flow: String,
     id: RunId,
@@ -22,15 +22,14 @@ pub(super) struct Progress {
 
 #[derive(Default)]
 struct Seen {
-    /// Nobody reads stdout any more; the run goes on all the same.
-    deaf: bool,
     /// The first and the closing line were seen.
     begun: bool,
     ended: bool,
     code: i32,
+    stdout: WhileRead,
 }
 
-impl Progress {
+impl RunPrinter {
     pub(super) fn new(output: Output, flow: &str, id: RunId) -> Self {
         let running = RunningSteps::new(output != Output::StreamJson);
         Self { output, flow: flow.to_owned(), id, seen: Mutex::default(), running }
@@ -70,7 +69,7 @@ impl Progress {
     }
 
     fn go_on(&self, became: &str) {
-        let id = &self.id.simple().to_string()[..8];
+        let id = short_run_id(self.id);
         self.loud(&format!("flow {} {became} · go on with `rejoin flow resume {id}`", self.flow));
     }
 
@@ -82,9 +81,8 @@ impl Progress {
     }
 
     fn line(&self, value: &impl Serialize) {
-        let mut seen = self.seen();
-        if let (Ok(line), false) = (serde_json::to_string(value), seen.deaf) {
-            seen.deaf = Stdout::new().json(&(line + "\n")).is_err();
+        if let Ok(line) = serde_json::to_string(value) {
+            self.seen().stdout.json(&(line + "\n"));
         }
     }
 
@@ -97,7 +95,7 @@ impl Progress {
     }
 
     fn record(&self, record: &Record) {
-        let id = &self.id.simple().to_string()[..8];
+        let id = short_run_id(self.id);
         match record {
             Record::Run(_) => self.talk(&format!("flow {} · run {id}", self.flow)),
             Record::Resumed { .. } => self.talk(&format!("flow {} · run {id} goes on", self.flow)),
@@ -131,7 +129,7 @@ impl Progress {
             Event::Init { agent, plan, .. } => {
                 let plan = match plan {
                     Decision::Resume { session, .. } => {
-                        format!("{agent} · resumed {}", session.get(..8).unwrap_or(session))
+                        format!("{agent} · resumed {}", style::short_session(session))
                     }
                     Decision::Fresh { why: Reason::FirstTurn, .. } => format!("{agent} · new session"),
                     Decision::Fresh { why, replayed } => {
@@ -142,7 +140,7 @@ impl Progress {
             }
             Event::Usage { usage, .. } => self.running.used(&key.to_string(), *usage),
             Event::ResumeRejected { agent, session, text } => {
-                let session = session.get(..8).unwrap_or(session);
+                let session = style::short_session(session);
                 let plan = format!("{agent} · would not resume {session} ({text}), the history is replayed");
                 self.running.about(&key.to_string(), plan);
             }
