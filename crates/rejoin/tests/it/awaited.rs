@@ -67,6 +67,19 @@ async fn try_once<T>(future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
+/// All events, as somebody gets them who never waits for one, and how often there was none.
+async fn impatiently(turn: &mut AsyncTurn) -> (Vec<Event>, usize) {
+    let (mut events, mut given_up) = (Vec::new(), 0);
+    loop {
+        match try_once(turn.next()).await {
+            Some(Some(event)) => events.push(event),
+            Some(None) => return (events, given_up),
+            None => given_up += 1,
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Waits on this thread, so that nothing awaits meanwhile, until a turn is over.
 fn wait_until_over(rejoin: &Rejoin, conversation: ConversationId, turn: TurnId) -> TurnStatus {
     let begun = Instant::now();
@@ -110,15 +123,7 @@ fn whoever_stops_waiting_for_an_event_gets_it_the_next_time() {
     let Some((place, rejoin)) = shared() else { return };
     runtime().block_on(async {
         let mut turn = AsyncTurn::start(&rejoin, request(&place, "SLOW 50")).await.unwrap();
-        let (mut events, mut given_up) = (Vec::new(), 0);
-        loop {
-            match try_once(turn.next()).await {
-                Some(Some(event)) => events.push(event),
-                Some(None) => break,
-                None => given_up += 1,
-            }
-            tokio::task::yield_now().await;
-        }
+        let (events, given_up) = impatiently(&mut turn).await;
         assert!(given_up > 0);
         assert!(!whole(&events).is_empty());
         assert!(turn.next().await.is_none(), "after the last one there is none");
@@ -133,15 +138,8 @@ fn whoever_lags_is_served_from_the_journal_and_may_give_up_waiting_for_that() {
         let first = turn.next().await.unwrap();
         let status = wait_until_over(&rejoin, turn.conversation().unwrap(), turn.turn());
         assert_eq!(status, TurnStatus::Completed);
-        let (mut events, mut given_up) = (vec![first], 0);
-        loop {
-            match try_once(turn.next()).await {
-                Some(Some(event)) => events.push(event),
-                Some(None) => break,
-                None => given_up += 1,
-            }
-            tokio::task::yield_now().await;
-        }
+        let (rest, given_up) = impatiently(&mut turn).await;
+        let events: Vec<Event> = std::iter::once(first).chain(rest).collect();
         assert!(given_up > 0, "what is read from the disk is not read on this thread");
         assert!(whole(&events).len() > 10 << 20, "more than is kept for a watcher");
         assert_eq!(turn.join().await.unwrap().outcome(), &Outcome::Completed);
@@ -169,9 +167,8 @@ fn an_awaited_turn_gets_its_answer() {
         asks.interactive = true;
         let mut turn = AsyncTurn::start(&rejoin, asks).await.unwrap();
         let question = loop {
-            match turn.next().await.unwrap() {
-                Event::Question(question) => break question,
-                _ => {}
+            if let Event::Question(question) = turn.next().await.unwrap() {
+                break question;
             }
         };
         assert!(turn.answer(&question.id, Answer::Text("coffee".into())));
