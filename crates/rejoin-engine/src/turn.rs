@@ -16,7 +16,7 @@ use crate::after::receipt::receipt;
 use crate::before::attach::write_copies;
 use crate::before::context::{TurnContext, environment};
 use crate::before::first_start::SetUp;
-use crate::before::lease::Leases;
+use crate::before::lease::TurnLeases;
 use crate::before::prepare::{DryRun, LOSSY, Prepared, WITHHELD, about, withheld};
 use crate::before::probe::Ask;
 use crate::before::scratch::{self, Scratch};
@@ -53,7 +53,7 @@ impl Engine {
         let place = self.room.take()?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
-        let mut leases = Leases::new(self, &order, &cancel);
+        let mut leases = TurnLeases::new(self, &order, &cancel);
         leases.conversation(lease)?;
         let mut context = TurnContext::read(self, &order, loaded)?;
         let plan = context.plan(self, &order);

@@ -61,6 +61,11 @@ impl Rejoin {
         self.engine.store()
     }
 
+    /// Where the right to be the only one at something is got, for what is kept beside conversations.
+    pub fn leases(&self) -> &dyn rejoin_journal::Leases {
+        self.engine.leases()
+    }
+
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, TurnRequest::new(dir.as_ref(), ""))

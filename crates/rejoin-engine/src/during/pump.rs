@@ -460,6 +460,8 @@ impl Pump<'_, '_> {
         }
         for (question, given) in answers {
             if let Some(question) = self.open_questions.remove(&question) {
+                // Before it is told: whoever hears of this answer cannot give another one.
+                self.around.answers.close(&question.id);
                 let answer = match given {
                     Given::Here(answer) => answer,
                     Given::Elsewhere(answer) => from_record(answer),

@@ -5,6 +5,7 @@ mod handles;
 mod hooked;
 mod idle;
 mod large;
+mod leased;
 mod leftovers;
 mod pumped;
 mod scripted;

@@ -14,7 +14,7 @@ use rejoin_core::{
     Agent, Choice, ConversationId, Event, FailureClass, InvalidSessionId, MessageId, Outcome, Question,
     Receipt, Scope, SessionId, Stream, System, Usage,
 };
-use rejoin_journal::{Home, MemoryStore, Store};
+use rejoin_journal::{Home, Leases, MemoryLeases, MemoryStore, Store};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -25,7 +25,11 @@ use crate::{
 };
 
 /// An agent that runs its prompt in a shell.
-pub(super) struct Scripted;
+#[derive(Clone, Default)]
+pub(super) struct Scripted {
+    /// Where it keeps its sessions, a file each; without it nothing is kept, and nothing resumed.
+    pub(super) sessions: Option<PathBuf>,
+}
 
 impl Definition for Scripted {
     fn agent(&self) -> Agent {
@@ -44,10 +48,21 @@ impl Definition for Scripted {
         Vec::new()
     }
     fn learn(&self, _: &[ProbeAnswer]) -> Capabilities {
-        Capabilities { product: "scripted".into(), ephemeral: true, ask: true, ..Capabilities::default() }
+        let resume = self.sessions.is_some();
+        Capabilities {
+            product: "scripted".into(),
+            ephemeral: true,
+            ask: true,
+            resume,
+            ..Capabilities::default()
+        }
     }
     fn store(&self, _: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        None
+        self.sessions.clone()
+    }
+    /// So that its prompt is always a script.
+    fn takes_messages(&self) -> bool {
+        self.sessions.is_some()
     }
     fn foreign_env(&self) -> Vec<&str> {
         Vec::new()
@@ -70,8 +85,13 @@ impl Definition for Scripted {
         }
         Ok(launch)
     }
-    fn find_session(&self, _: &Path, _: &Path, _: &SessionId) -> Found {
-        Found::CannotTell
+    fn find_session(&self, store: &Path, _: &Path, session: &SessionId) -> Found {
+        let file = store.join(session.as_str());
+        match &self.sessions {
+            None => Found::CannotTell,
+            Some(_) if file.exists() => Found::At(file),
+            Some(_) => Found::Nowhere,
+        }
     }
 }
 
@@ -188,8 +208,10 @@ impl Driver for ScriptDriver {
 /// A place for turns.
 pub(super) struct Place {
     pub(super) store: Arc<dyn Store>,
+    pub(super) leases: Arc<dyn Leases>,
     pub(super) limits: Limits,
     pub(super) helper: Helper,
+    pub(super) agent: Scripted,
     dir: tempfile::TempDir,
     pub(super) id: ConversationId,
     cancel: Mutex<Option<CancelWatch>>,
@@ -211,7 +233,29 @@ impl Place {
         let limits = Limits { turn: Some(Duration::from_mins(5)), idle: None, ..Limits::default() };
         let id = ConversationId::new(Uuid::new_v4());
         let dir = tempfile::tempdir().unwrap();
-        Self { store, limits, helper: Helper::Thread, dir, id, cancel: Mutex::new(None) }
+        Self {
+            store,
+            leases: Arc::new(MemoryLeases::new()),
+            limits,
+            helper: Helper::Thread,
+            agent: Scripted::default(),
+            dir,
+            id,
+            cancel: Mutex::new(None),
+        }
+    }
+
+    /// The agent keeps sessions from now on.
+    pub(super) fn keeping_sessions(mut self) -> Self {
+        let sessions = self.path().join("sessions");
+        std::fs::create_dir(&sessions).unwrap();
+        self.agent.sessions = Some(sessions);
+        self
+    }
+
+    /// Another turn in the conversation that is there.
+    pub(super) fn next(&self, script: &str) -> Order {
+        Order { target: Target::Existing(self.id), ..self.order(script) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -228,7 +272,7 @@ impl Place {
     /// An engine of its own on this place.
     pub(super) fn engine(&self) -> Engine {
         let home = Home::open(self.path().join("home")).unwrap();
-        Engine::on(home, Arc::clone(&self.store), self.helper.clone())
+        Engine::on(home, Arc::clone(&self.store), Arc::clone(&self.leases), self.helper.clone())
     }
 
     /// Starts a script as a turn of that engine, with somebody who answers.
@@ -273,11 +317,11 @@ impl Place {
         Ran { result, events }
     }
 
-    fn order(&self, script: &str) -> Order {
+    pub(super) fn order(&self, script: &str) -> Order {
         let dir = self.path().to_path_buf();
         Order {
             id: MessageId::new(Uuid::new_v4()),
-            agent: Arc::new(Scripted),
+            agent: Arc::new(self.agent.clone()),
             setup: AgentSetup::default(),
             target: Target::New {
                 id: self.id,
