@@ -366,7 +366,7 @@ impl Turn<'_> {
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             dir: &context.dir,
-            locks: self.leases.iter().filter_map(Lease::descriptor).collect(),
+            leases: self.leases.iter().filter_map(Lease::descriptor).collect(),
             mark: self.id.to_string(),
         };
         scratch::sweep(&self.engine.own_dir(&*order.agent));

@@ -10,3 +10,4 @@ mod leftovers;
 mod pumped;
 mod scripted;
 mod shown;
+mod turns_of_a_process;
