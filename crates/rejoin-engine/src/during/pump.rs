@@ -498,6 +498,7 @@ impl Pump<'_, '_> {
         }
         self.on_supervisor_gone();
         self.outbox.flush();
+        self.got.settles = Some(self.driver.settles());
         (verdict, self.got)
     }
 

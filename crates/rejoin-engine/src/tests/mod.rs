@@ -9,5 +9,6 @@ mod leased;
 mod leftovers;
 mod pumped;
 mod scripted;
+mod settling;
 mod shown;
 mod turns_of_a_process;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rejoin_agents::{
     Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, ProbeAnswer, Process,
-    ProcessRequest, Refusal, Step, TurnRequest,
+    ProcessRequest, Refusal, Settles, Step, TurnRequest,
 };
 use rejoin_core::plan::Wish;
 use rejoin_core::{
@@ -29,6 +29,8 @@ use crate::{
 pub(super) struct Scripted {
     /// Where it keeps its sessions, a file each; without it nothing is kept, and nothing resumed.
     pub(super) sessions: Option<PathBuf>,
+    /// When its store shows a turn; with the end of its process if nothing is said.
+    pub(super) settles: Option<Settles>,
 }
 
 impl Definition for Scripted {
@@ -78,7 +80,7 @@ impl Definition for Scripted {
     }
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
         let script = request.turn.composed.prompt();
-        let driver = ScriptDriver::with(request.turn.ids.clone());
+        let driver = ScriptDriver { settles: self.settles, ..ScriptDriver::with(request.turn.ids.clone()) };
         let mut launch = Process::new(vec!["-c".into(), script.into()], Box::new(driver));
         if script.contains("UNWRITABLE") {
             launch.scratch = Some("/dev/null/scratch".into());
@@ -100,6 +102,7 @@ pub(super) struct ScriptDriver {
     ids: IdSource,
     message: Option<(MessageId, usize)>,
     over: bool,
+    settles: Option<Settles>,
 }
 
 impl ScriptDriver {
@@ -108,13 +111,17 @@ impl ScriptDriver {
     }
 
     fn with(ids: IdSource) -> Self {
-        Self { ids, message: None, over: false }
+        Self { ids, message: None, over: false, settles: None }
     }
 }
 
 impl Driver for ScriptDriver {
     fn begin_turn(&mut self, _: &TurnRequest<'_>, _: &mut Vec<Step>) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    fn settles(&self) -> Settles {
+        self.settles.unwrap_or(Settles::AtExit)
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
