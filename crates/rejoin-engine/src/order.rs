@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
-use rejoin_core::{ConversationId, MessageId, Permissions, Scope, TurnId};
+use rejoin_core::{ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
 use rejoin_journal::{Lease, Loaded};
 
 use crate::{EarlyLease, Limits, TurnError};
@@ -53,6 +53,8 @@ pub struct Order {
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.
     pub wait: Option<Duration>,
+    /// By what whoever asks tells his requests apart: one that stands in the conversation is not carried out again.
+    pub request: Option<RequestKey>,
     /// The conversation as it was read under that lease, if it was.
     pub loaded: Option<Loaded>,
     /// The lease on the conversation, where it was taken before the order was made: what an order

@@ -38,6 +38,7 @@ impl Engine {
         let loaded = order.loaded.take();
         let order = &order;
         check_prompt(order)?;
+        self.check_request(order)?;
         let context = TurnContext::read(self, order, loaded)?;
         let plan = context.plan(self, order);
         let ready = Prepared::make(self, order, &context, plan)?;
@@ -49,11 +50,13 @@ impl Engine {
     pub fn start(&self, mut order: Order, cancel: CancelWatch) -> Result<TurnHandle, TurnError> {
         let (beginning, lease, loaded) = (order.beginning.take(), order.lease.take(), order.loaded.take());
         check_prompt(&order)?;
+        self.check_request(&order)?;
         let place = self.room.take()?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
         let mut leases = TurnLeases::new(self, &order, &cancel);
         leases.conversation(lease)?;
+        self.check_request(&order)?;
         let mut context = TurnContext::read(self, &order, loaded)?;
         let plan = context.plan(self, &order);
         let used_elsewhere = match &plan {
@@ -205,6 +208,7 @@ impl Turn<'_> {
         let files = about(order).into_iter().map(|attachment| Part::Attachment { attachment });
         let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
         user.message = Some(Content::user(parts));
+        user.request.clone_from(&order.request);
         records.push(user);
         for pin in context.pins_to_retire(order) {
             records.push(self.pin_record(pin.retired_by_the_user()));

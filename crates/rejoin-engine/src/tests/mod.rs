@@ -8,6 +8,7 @@ mod large;
 mod leased;
 mod leftovers;
 mod pumped;
+mod repeated;
 mod scripted;
 mod settling;
 mod shown;

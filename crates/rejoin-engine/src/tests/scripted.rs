@@ -353,6 +353,7 @@ impl Place {
             extra_args: Vec::new(),
             limits: self.limits.clone(),
             wait: None,
+            request: None,
             loaded: None,
             lease: None,
             beginning: None,
