@@ -36,6 +36,7 @@ impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
     pub fn dry_run(&self, mut order: Order) -> Result<DryRun, TurnError> {
         let loaded = order.loaded.take();
+        self.read_kept_attachments(&mut order)?;
         let order = &order;
         check_prompt(order)?;
         self.check_request(order)?;
@@ -51,6 +52,7 @@ impl Engine {
         let (beginning, lease, loaded) = (order.beginning.take(), order.lease.take(), order.loaded.take());
         check_prompt(&order)?;
         self.check_request(&order)?;
+        self.read_kept_attachments(&mut order)?;
         let place = self.room.take()?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.

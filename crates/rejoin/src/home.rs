@@ -76,6 +76,15 @@ impl Rejoin {
         TurnBuilder::new(self, request)
     }
 
+    /// Keeps the files of a request in the store, as they are now: carried out later, here or by another process, it
+    /// sends them as they were.
+    pub fn keep_attachments(&self, request: &mut TurnRequest) -> Result<(), Error> {
+        let kept = self.engine.keep_attachments(&request.attach)?;
+        request.attach.clear();
+        request.attach_kept.extend(kept);
+        Ok(())
+    }
+
     /// Begins a turn that was described elsewhere.
     pub fn start(&self, request: TurnRequest) -> Result<TurnHandle, Error> {
         self.turn(request).start()

@@ -81,12 +81,12 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits,
-    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, Why, end_left,
-    supervisor_main,
+    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Events, Helper,
+    KeptAttachment, Limits, NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle,
+    TurnOutcome, Why, end_left, supervisor_main,
 };
 pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
-pub use rejoin_journal::{JournalError, Owner, Problem, Process};
+pub use rejoin_journal::{BlobId, JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rejoin_core::{Agent, ConversationId, Permissions, RequestKey, Scope, TurnId};
-use rejoin_engine::Limits;
+use rejoin_engine::{KeptAttachment, Limits};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -38,6 +38,9 @@ pub struct TurnRequest {
     /// Files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attach: Vec<PathBuf>,
+    /// Files that go along and are kept in the store: see [`crate::Rejoin::keep_attachments`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attach_kept: Vec<KeptAttachment>,
     /// Where the agent shall keep its sessions from now on; empty for its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_dir: Option<PathBuf>,
@@ -145,6 +148,7 @@ impl TurnRequest {
             agent: None,
             prompt: prompt.into(),
             attach: Vec::new(),
+            attach_kept: Vec::new(),
             session_dir: None,
             cwd: None,
             fresh: false,
@@ -161,6 +165,11 @@ impl TurnRequest {
             interactive: false,
             idempotency_key: None,
         }
+    }
+
+    /// Whether files go along.
+    pub(crate) fn attaches(&self) -> bool {
+        !self.attach.is_empty() || !self.attach_kept.is_empty()
     }
 
     /// By what it is told from other requests: its key and a digest of what is asked for.

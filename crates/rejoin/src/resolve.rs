@@ -73,7 +73,7 @@ impl Resolve<'_> {
         }
         let (base, again) = match (conversation, existing) {
             (Some(known), Some(id)) => match &request.place {
-                Some(place) => find_place(place, rejoin, id, known, !request.attach.is_empty())?,
+                Some(place) => find_place(place, rejoin, id, known, request.attaches())?,
                 None => (Base::Head, None),
             },
             _ => (Base::Head, None),
@@ -120,6 +120,7 @@ impl Resolve<'_> {
             base,
             prompt,
             attachments: read_attachments(&request.attach)?,
+            kept_attachments: request.attach_kept.clone(),
             session_dir: request.session_dir.clone(),
             cwd: request.cwd.clone(),
             wish,

@@ -4,6 +4,7 @@ mod faults;
 mod handles;
 mod hooked;
 mod idle;
+mod kept_attachments;
 mod large;
 mod leased;
 mod leftovers;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rejoin_agents::{
-    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, ProbeAnswer, Process,
+    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, Media, ProbeAnswer, Process,
     ProcessRequest, Refusal, Settles, Step, TurnRequest,
 };
 use rejoin_core::plan::Wish;
@@ -62,6 +62,9 @@ impl Definition for Scripted {
     fn store(&self, _: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         self.sessions.clone()
     }
+    fn takes(&self, media: Media) -> bool {
+        media == Media::Text
+    }
     /// So that its prompt is always a script.
     fn takes_messages(&self) -> bool {
         self.sessions.is_some()
@@ -82,6 +85,8 @@ impl Definition for Scripted {
         let script = request.turn.composed.prompt();
         let driver = ScriptDriver { settles: self.settles, ..ScriptDriver::with(request.turn.ids.clone()) };
         let mut launch = Process::new(vec!["-c".into(), script.into()], Box::new(driver));
+        launch.copies = !request.turn.attachments.is_empty();
+        launch.env.push(("COPIES".into(), request.turn.copies.to_string_lossy().into_owned()));
         if script.contains("UNWRITABLE") {
             launch.scratch = Some("/dev/null/scratch".into());
         }
@@ -340,6 +345,7 @@ impl Place {
             base: Base::Head,
             prompt: script.to_owned(),
             attachments: Vec::new(),
+            kept_attachments: Vec::new(),
             session_dir: None,
             cwd: None,
             wish: Wish::default(),
