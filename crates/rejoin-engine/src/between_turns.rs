@@ -20,7 +20,7 @@ impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
         let busy = |owner| TurnError::Busy { what: format!("conversation {}", id.short()), owner };
-        match self.locks().acquire(LeaseName::conversation(id), &owner(what), None) {
+        match self.leases().acquire(&LeaseName::conversation(id), &owner(what), None) {
             Ok(mut lease) => {
                 end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
                 Ok(Hold { _lease: lease })

@@ -26,7 +26,7 @@ mod tests;
 mod turn;
 mod watch;
 
-pub use before::attach::read_attachments;
+pub use before::attach::{KeptAttachment, read_attachments};
 pub use before::git::project_of;
 pub use before::lease::{EarlyLease, Unusable, end_left};
 pub use before::prepare::DryRun;

@@ -115,13 +115,12 @@ impl Rejoin {
 
     fn lock(&self, name: &LeaseName, doing: &str, what: &str) -> Result<Lease, Error> {
         let owner = Owner::this_process("rejoin", doing, "");
-        self.engine.locks().acquire(name, &owner, Some(Duration::from_secs(30))).map_err(
-            |error| match error {
-                LockError::Busy { owner, .. } => TurnError::Busy { what: what.to_owned(), owner }.into(),
-                LockError::Journal(error) => error.into(),
-                LockError::Name { .. } => Error::usage(error.to_string()),
-            },
-        )
+        self.engine.leases().acquire(name, &owner, Some(Duration::from_secs(30))).map_err(|error| match error
+        {
+            LockError::Busy { owner, .. } => TurnError::Busy { what: what.to_owned(), owner }.into(),
+            LockError::Journal(error) => error.into(),
+            LockError::Name { .. } => Error::usage(error.to_string()),
+        })
     }
 }
 

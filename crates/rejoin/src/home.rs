@@ -61,6 +61,11 @@ impl Rejoin {
         self.engine.store()
     }
 
+    /// Where the right to be the only one at something is got, for what is kept beside conversations.
+    pub fn leases(&self) -> &dyn rejoin_journal::Leases {
+        self.engine.leases()
+    }
+
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, TurnRequest::new(dir.as_ref(), ""))
@@ -69,6 +74,15 @@ impl Rejoin {
     /// A turn that was described elsewhere.
     pub fn turn(&self, request: TurnRequest) -> TurnBuilder<'_> {
         TurnBuilder::new(self, request)
+    }
+
+    /// Keeps the files of a request in the store, as they are now: carried out later, here or by another process, it
+    /// sends them as they were.
+    pub fn keep_attachments(&self, request: &mut TurnRequest) -> Result<(), Error> {
+        let kept = self.engine.keep_attachments(&request.attach)?;
+        request.attach.clear();
+        request.attach_kept.extend(kept);
+        Ok(())
     }
 
     /// Begins a turn that was described elsewhere.

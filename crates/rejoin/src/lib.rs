@@ -111,11 +111,12 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits, NextEvent,
-    OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left, supervisor_main,
+    CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, KeptAttachment, Limits,
+    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left,
+    supervisor_main,
 };
 pub use rejoin_index::{ConversationState, Grouping, Progress, Query, TextSource};
-pub use rejoin_journal::{JournalError, Owner, Problem, Process};
+pub use rejoin_journal::{BlobId, JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};

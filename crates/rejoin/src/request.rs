@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_core::{Agent, ConversationId, MessageId, Permissions, Scope, TurnId};
-use rejoin_engine::Limits;
+use rejoin_core::{Agent, ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
+use rejoin_engine::{KeptAttachment, Limits};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::{Error, check_name};
 
@@ -37,6 +38,9 @@ pub struct TurnRequest {
     /// Files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attach: Vec<PathBuf>,
+    /// Files that go along and are kept in the store: see [`crate::Rejoin::keep_attachments`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attach_kept: Vec<KeptAttachment>,
     /// Where the agent shall keep its sessions from now on; empty for its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_dir: Option<PathBuf>,
@@ -79,6 +83,10 @@ pub struct TurnRequest {
     /// Somebody is there to answer the agent's questions; else they are declined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interactive: bool,
+    /// The caller's own name for this request. Asked for again with the same one, no other turn is run in that
+    /// conversation: the one that stands is named ([`TurnError::AlreadyAsked`](rejoin_engine::TurnError::AlreadyAsked)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }
 
 /// Which conversation was asked for.
@@ -187,6 +195,7 @@ impl TurnRequest {
             agent: None,
             prompt: prompt.into(),
             attach: Vec::new(),
+            attach_kept: Vec::new(),
             session_dir: None,
             cwd: None,
             fresh: false,
@@ -201,7 +210,30 @@ impl TurnRequest {
             limits: Limits::default(),
             wait: None,
             interactive: false,
+            idempotency_key: None,
         }
+    }
+
+    /// Whether files go along.
+    pub(crate) fn attaches(&self) -> bool {
+        !self.attach.is_empty() || !self.attach_kept.is_empty()
+    }
+
+    /// By what it is told from other requests: its key and a digest of what is asked for.
+    pub(crate) fn key(&self) -> Option<RequestKey> {
+        let key = self.idempotency_key.clone()?;
+        // Without what differs between two tries, and without secrets: nothing of the environment is recorded.
+        let asked = Self {
+            turn: TurnId::new(uuid::Uuid::nil()),
+            new_conversation: ConversationId::new(uuid::Uuid::nil()),
+            env: BTreeMap::new(),
+            wait: None,
+            idempotency_key: None,
+            ..self.clone()
+        };
+        let hash = Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default());
+        let first = hash.first_chunk().copied().unwrap_or_default();
+        Some(RequestKey { key, digest: format!("{:032x}", u128::from_be_bytes(first)) })
     }
 
     /// Refuses what contradicts itself.
@@ -234,5 +266,25 @@ impl TurnRequest {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tries_of_one_request_have_one_digest_and_another_request_has_another() {
+        let request = |prompt: &str| TurnRequest {
+            idempotency_key: Some("k".into()),
+            ..TurnRequest::new("/home/ann/app", prompt)
+        };
+        let (first, again) = (request("hello"), request("hello"));
+        assert_ne!(first.turn, again.turn);
+        assert_eq!(first.key(), again.key());
+        let patient = TurnRequest { wait: Some(Duration::from_secs(1)), ..request("hello") };
+        assert_eq!(first.key(), patient.key());
+        assert_ne!(first.key(), request("hello!").key());
+        assert_eq!(TurnRequest::new("/home/ann/app", "hello").key(), None);
     }
 }

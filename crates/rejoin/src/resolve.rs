@@ -46,6 +46,10 @@ impl Resolve<'_> {
         let project_text = project.to_string_lossy().into_owned();
         let mut notices = Vec::new();
         let (existing, beginning) = self.find_conversation(&project_text, leases, &mut notices)?;
+        if let (Some(id), Some(request)) = (existing, request.key()) {
+            // Before the lease: the turn that stands may hold it.
+            rejoin.engine.refuse_repeated(id, &request)?;
+        }
         let lease = match (existing.filter(|_| leases), cancel) {
             (Some(id), Some(cancel)) => {
                 Some(rejoin.engine.lease_early(id, request.turn, request.wait, cancel)?)
@@ -69,7 +73,7 @@ impl Resolve<'_> {
         }
         let (base, again) = match (conversation, existing) {
             (Some(known), Some(id)) => match &request.place {
-                Some(place) => find_place(place, rejoin, id, known, !request.attach.is_empty())?,
+                Some(place) => find_place(place, rejoin, id, known, request.attaches())?,
                 None => (Base::Head, None),
             },
             _ => (Base::Head, None),
@@ -116,6 +120,7 @@ impl Resolve<'_> {
             base,
             prompt,
             attachments: read_attachments(&request.attach)?,
+            kept_attachments: request.attach_kept.clone(),
             session_dir: request.session_dir.clone(),
             cwd: request.cwd.clone(),
             wish,
@@ -128,6 +133,7 @@ impl Resolve<'_> {
             extra_args: request.extra_args.clone(),
             limits: request.limits.clone(),
             wait: request.wait,
+            request: request.key(),
             interactive: request.interactive,
             loaded,
             lease,
