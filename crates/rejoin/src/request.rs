@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_core::{Agent, ConversationId, Permissions, RequestKey, Scope, TurnId};
+use rejoin_core::{Agent, ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
 use rejoin_engine::{KeptAttachment, Limits};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -99,6 +99,8 @@ pub enum WantedConversation {
     Named(String),
     /// By its id, a unique prefix, its name, or the agent's own session id.
     Reference(String),
+    /// This one.
+    Id(ConversationId),
 }
 
 /// As it was asked for.
@@ -108,31 +110,76 @@ impl fmt::Display for WantedConversation {
             WantedConversation::Latest => f.write_str("continue_latest"),
             WantedConversation::Named(name) => write!(f, "conversation {name:?}"),
             WantedConversation::Reference(text) => write!(f, "resume {text:?}"),
+            WantedConversation::Id(id) => write!(f, "in_conversation {id}"),
         }
     }
 }
 
-/// Where in the conversation, in the user's terms; without it, at the head.
+/// Where in the conversation; without it, at the head.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WantedPlace {
     /// After the turn of this message.
-    After(String),
+    After(WantedMessage),
     /// Beside the turn of this message, in its stead.
-    InsteadOf(String),
+    InsteadOf(WantedMessage),
     /// The turn of this message (else the head's) again.
-    Again(Option<String>),
+    Again(Option<WantedMessage>),
 }
 
 /// As it was asked for.
 impl fmt::Display for WantedPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WantedPlace::After(message) => write!(f, "checkpoint {message:?}"),
-            WantedPlace::InsteadOf(message) => write!(f, "instead_of {message:?}"),
-            WantedPlace::Again(Some(message)) => write!(f, "retry {message:?}"),
+            WantedPlace::After(message) => write!(f, "checkpoint {message}"),
+            WantedPlace::InsteadOf(message) => write!(f, "instead_of {message}"),
+            WantedPlace::Again(Some(message)) => write!(f, "retry {message}"),
             WantedPlace::Again(None) => f.write_str("retry"),
         }
+    }
+}
+
+/// A message of a conversation. A whole id in JSON is an id, all else is looked up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WantedMessage {
+    /// This one; a turn is its prompt.
+    Id(MessageId),
+    /// In the user's terms: an id or a unique prefix, a turn's number, a branch, `@` (the head), `@~1`.
+    Reference(String),
+}
+
+/// As it was asked for.
+impl fmt::Display for WantedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WantedMessage::Id(id) => id.fmt(f),
+            WantedMessage::Reference(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+impl From<MessageId> for WantedMessage {
+    fn from(id: MessageId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<String> for WantedMessage {
+    fn from(text: String) -> Self {
+        Self::Reference(text)
+    }
+}
+
+impl From<&String> for WantedMessage {
+    fn from(text: &String) -> Self {
+        Self::Reference(text.clone())
+    }
+}
+
+impl From<&str> for WantedMessage {
+    fn from(text: &str) -> Self {
+        Self::Reference(text.to_owned())
     }
 }
 

@@ -10,7 +10,7 @@ use rejoin_engine::{AgentSetup, Base, CancelWatch, Order, Target, TurnError, rea
 use rejoin_journal::{load, messages};
 
 use crate::config::suggestion;
-use crate::find_message::find_message;
+use crate::find_message::find_turn;
 use crate::{Error, ProjectConfig, Rejoin, TurnRequest, WantedConversation, WantedPlace};
 
 /// What a request is looked up for.
@@ -165,6 +165,7 @@ impl Resolve<'_> {
             Some(WantedConversation::Reference(text)) => {
                 Ok((Some(rejoin.resolve(&mut index(), project, text)?), None))
             }
+            Some(WantedConversation::Id(id)) => Ok((Some(rejoin.known(*id)?), None)),
             Some(WantedConversation::Latest) => {
                 let newest = || Rejoin::newest(&mut rejoin.index_untouched(), project, 0);
                 if let Some(id) = newest()? {
@@ -243,17 +244,13 @@ fn find_place(
     attaches: bool,
 ) -> Result<(Base, Option<Again>), Error> {
     let tree = &conversation.tree;
-    let turn_of = |text: &str| -> Result<&Turn, Error> {
-        let message = find_message(conversation, text)?.message;
-        tree.turn(message).ok_or_else(|| Error::not_found(format!("message {text:?} is in no turn")))
-    };
     let before = |turn: &Turn| turn.parent.map_or(Base::Start, Base::Turn);
     match place {
-        WantedPlace::After(text) => Ok((Base::Turn(turn_of(text)?.id), None)),
-        WantedPlace::InsteadOf(text) => Ok((before(turn_of(text)?), None)),
-        WantedPlace::Again(text) => {
-            let turn = match text {
-                Some(text) => turn_of(text)?,
+        WantedPlace::After(message) => Ok((Base::Turn(find_turn(conversation, message)?.id), None)),
+        WantedPlace::InsteadOf(message) => Ok((before(find_turn(conversation, message)?), None)),
+        WantedPlace::Again(message) => {
+            let turn = match message {
+                Some(message) => find_turn(conversation, message)?,
                 None => tree.head().ok_or_else(|| {
                     Error::not_found("the head stands before the first turn: name the turn to run again")
                 })?,
