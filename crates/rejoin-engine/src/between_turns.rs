@@ -13,7 +13,20 @@ use crate::{Engine, TurnError};
 
 /// A conversation that is not in use and stays so until this is dropped.
 pub struct Hold {
-    _lease: Lease,
+    conversation: ConversationId,
+    lease: Lease,
+}
+
+impl Hold {
+    /// Which.
+    pub fn conversation(&self) -> ConversationId {
+        self.conversation
+    }
+
+    /// As what is written under it: refused once the lease is gone, like what a turn writes.
+    pub fn writer(&self) -> Writer {
+        Writer::Turn(self.lease.token().clone())
+    }
 }
 
 impl Engine {
@@ -23,7 +36,7 @@ impl Engine {
         match self.leases().acquire(&LeaseName::conversation(id), &owner(what), None) {
             Ok(mut lease) => {
                 end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
-                Ok(Hold { _lease: lease })
+                Ok(Hold { conversation: id, lease })
             }
             Err(LockError::Busy { owner, .. }) => Err(busy(owner)),
             Err(LockError::Journal(error)) => Err(error.into()),
@@ -52,17 +65,37 @@ impl Engine {
         Self::header(id, info).system(None, system)
     }
 
-    /// Appends records of rejoin's own to a conversation, and waits for the disk. Those that change
-    /// what the next turn builds on need a [`Hold`]; names and labels do not.
+    /// Appends names and labels to a conversation, which may come at any time, and waits for the disk. What changes
+    /// what the next turn builds on is written [under a hold](Self::note_under).
     pub fn note(
         &self,
         id: ConversationId,
         info: &ConversationInfo,
         notes: &[System],
     ) -> Result<(), JournalError> {
+        self.append_notes(id, info, notes, Writer::Label)
+    }
+
+    /// Appends records of rejoin's own to a conversation that is held, and waits for the disk.
+    pub fn note_under(
+        &self,
+        hold: &Hold,
+        info: &ConversationInfo,
+        notes: &[System],
+    ) -> Result<(), JournalError> {
+        self.append_notes(hold.conversation, info, notes, hold.writer())
+    }
+
+    fn append_notes(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        notes: &[System],
+        writer: Writer,
+    ) -> Result<(), JournalError> {
         let header = Self::header(id, info);
         let records: Vec<_> = notes.iter().map(|note| header.system(None, note)).collect();
-        let mut journal = self.store.appender(id, Writer::Label)?;
+        let mut journal = self.store.appender(id, writer)?;
         journal.append(&records)?;
         journal.sync()
     }

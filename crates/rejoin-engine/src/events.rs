@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::Waker as TaskWaker;
 use std::time::Duration;
 
-use rejoin_core::{ConversationId, Event, MessageId, Record, Reteller, TurnId};
+use rejoin_core::{ConversationId, Event, MessageId, TurnId};
 use rejoin_journal::{JournalError, Store, Waker};
 
 use crate::during::feed::{Fed, Feed};
+use crate::retelling::Retelling;
 
 /// The events of one turn, from its first to its last, as they happen. A watcher who is too slow is
 /// served from the journal, where pieces of text stand gathered; he misses nothing and sees nothing twice.
@@ -80,9 +81,8 @@ impl Shown {
 
 /// Reads a turn from its journal.
 struct FromJournal {
-    journal: Journal,
-    reteller: Reteller,
-    at: u64,
+    turn: TurnId,
+    retelling: Retelling,
     shown: Shown,
     ended: bool,
 }
@@ -92,33 +92,26 @@ const AT_ONCE: usize = 256;
 
 impl FromJournal {
     fn new(journal: Journal, shown: Shown) -> Self {
-        Self { at: journal.begin, journal, reteller: Reteller::default(), shown, ended: false }
+        let Journal { store, conversation, turn, begin } = journal;
+        Self { turn, retelling: Retelling::new(store, conversation, begin), shown, ended: false }
     }
 
     fn read(&mut self, waiting: &mut VecDeque<Event>) -> Result<(), JournalError> {
-        let Self { journal, reteller, shown, ended, .. } = self;
-        let now = Duration::ZERO;
-        self.at =
-            journal.store.tail(journal.conversation, self.at, now, &Waker::default(), &mut |entry| {
-                let Ok(record) = serde_json::from_str::<Record>(entry.json) else {
-                    return ControlFlow::Continue(());
-                };
-                let told = reteller.apply(record).into_iter().filter(|told| told.turn == journal.turn);
-                if entry.place < shown.place {
-                    told.for_each(drop);
-                    return ControlFlow::Continue(());
-                }
-                for told in told {
-                    *ended |= matches!(told.event, Event::Result { .. });
-                    waiting.extend(shown.unseen(told.event));
-                }
-                if *ended || waiting.len() >= AT_ONCE {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })?;
-        Ok(())
+        let Self { turn, retelling, shown, ended } = self;
+        retelling.tell(Duration::ZERO, &Waker::default(), &mut |record| {
+            if record.place < shown.place {
+                return ControlFlow::Continue(());
+            }
+            for told in record.told.into_iter().filter(|told| told.turn == *turn) {
+                *ended |= matches!(told.event, Event::Result { .. });
+                waiting.extend(shown.unseen(told.event));
+            }
+            if *ended || waiting.len() >= AT_ONCE {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
     }
 }
 
@@ -146,7 +139,7 @@ impl Events {
             (Some(event), _) => Some(NextEvent::Event(Box::new(event))),
             (None, Source::Over) => Some(NextEvent::Over),
             (None, Source::Live(_)) => Some(NextEvent::Nothing),
-            (None, Source::Journal(from)) if !self.feed.is_beyond(from.at) => Some(NextEvent::Nothing),
+            (None, Source::Journal(from)) if !self.feed.is_beyond(from.retelling.at()) => Some(NextEvent::Nothing),
             (None, Source::Journal(_)) => None,
         }
     }
@@ -165,7 +158,7 @@ impl Events {
             }
             Source::Journal(from) => {
                 // Asked first: what is written until then is read.
-                let closed = self.feed.wait_beyond(from.at, limit);
+                let closed = self.feed.wait_beyond(from.retelling.at(), limit);
                 // A journal that cannot be read has nothing more to tell; the turn's result says why.
                 let read = from.read(&mut self.waiting);
                 if from.ended || read.is_err() || (closed && self.waiting.is_empty()) {

@@ -86,13 +86,13 @@ impl Rejoin {
         let mut torn_end = problems.noted.iter().any(|noted| noted.place == Some(loaded.end));
         let mut repaired = Vec::new();
         if repair && !problems.is_empty() {
-            let _hold = self.engine.hold(id, "repairing it")?;
-            if store.appender(id, rejoin_journal::Writer::Label)?.seal()? {
+            let hold = self.engine.hold(id, "repairing it")?;
+            if store.appender(id, hold.writer())?.seal()? {
                 torn_end = false;
                 repaired.push("an unfinished last line was ended");
             }
             if let Some(info) = conversation.info.as_ref().filter(|_| lost) {
-                self.engine.note(id, info, &[System::Conversation(info.clone())])?;
+                self.engine.note_under(&hold, info, &[System::Conversation(info.clone())])?;
                 lost = false;
                 repaired.push("what the conversation is was written anew, from where its turns ran");
             }

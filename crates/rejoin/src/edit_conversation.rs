@@ -2,7 +2,7 @@
 //! old wordings stay, and [`plan`](rejoin_core::plan) sees it all through the slice.
 
 use rejoin_core::{Conversation, ConversationInfo, Kind, Message, MessageId, Part, System, Turn};
-use rejoin_engine::TurnError;
+use rejoin_engine::{Hold, TurnError};
 use rejoin_journal::{load, messages};
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ impl ConversationView<'_> {
         text: &str,
         find: impl FnOnce(&Conversation) -> Result<(Message, bool), Error>,
     ) -> Result<bool, Error> {
-        let _hold = self.rejoin.engine.hold(self.id, "an edit")?;
+        let hold = self.rejoin.engine.hold(self.id, "an edit")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
         let (message, shortened) = find(&conversation)?;
         if message.kind == Kind::ToolResult {
@@ -156,7 +156,7 @@ impl ConversationView<'_> {
         let mut parts = vec![Part::text(text)];
         let is_answer = |part: &Part| matches!(part, Part::Text { thought: false, .. });
         parts.extend(message.parts.into_iter().filter(|part| !is_answer(part)));
-        self.note(&[System::Amendment { target: message.id, parts }])?;
+        self.note_under(&hold, &[System::Amendment { target: message.id, parts }])?;
         Ok(true)
     }
 
@@ -193,16 +193,20 @@ impl ConversationView<'_> {
         &self,
         to: impl FnOnce(&Conversation) -> Result<(Option<MessageId>, Option<String>), Error>,
     ) -> Result<MovedHead, Error> {
-        let _hold = self.rejoin.engine.hold(self.id, "moving the head")?;
+        let hold = self.rejoin.engine.hold(self.id, "moving the head")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
         let (to, branch) = to(&conversation)?;
-        self.note(&[System::Head { to, branch: branch.clone() }])?;
+        self.note_under(&hold, &[System::Head { to, branch: branch.clone() }])?;
         let head = to.and_then(|message| conversation.tree.turn(message)).map(|turn: &Turn| turn.id);
         Ok(MovedHead { head, turns: conversation.tree.path(head).0.len(), branch })
     }
 
     fn note(&self, notes: &[System]) -> Result<(), Error> {
         Ok(self.rejoin.engine.note(self.id, self.known_info()?, notes)?)
+    }
+
+    fn note_under(&self, hold: &Hold, notes: &[System]) -> Result<(), Error> {
+        Ok(self.rejoin.engine.note_under(hold, self.known_info()?, notes)?)
     }
 
     fn known_info(&self) -> Result<&ConversationInfo, Error> {

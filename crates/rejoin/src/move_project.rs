@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use rejoin_core::{ConversationId, ConversationInfo, Origin, SaidHere, System};
+use rejoin_engine::Hold;
 use rejoin_journal::load;
 
 use crate::{Error, Rejoin};
@@ -33,7 +34,7 @@ impl Rejoin {
         let mut moved = Vec::new();
         for listed in store.list(None)? {
             let Some(info) = listed.info.filter(|info| elsewhere(&info.project).is_some()) else { continue };
-            let _hold = self.engine.hold(listed.id, "moving it")?;
+            let hold = self.engine.hold(listed.id, "moving it")?;
             let conversation = load(store, listed.id)?.conversation;
             let info = conversation.info.clone().unwrap_or(info);
             // It may have been moved while we came here.
@@ -45,7 +46,7 @@ impl Rejoin {
                 self.engine.origins().note_elsewhere(listed.id, &SaidHere { dir, ..said })?;
             }
             let dir = place(&info.dir);
-            self.relocate(listed.id, &info, &project, &dir)?;
+            self.relocate(&hold, &info, &project, &dir)?;
             moved.push(listed.id);
         }
         if moved.is_empty() {
@@ -60,14 +61,14 @@ impl Rejoin {
     /// Puts a conversation, which is held, among those of another project, and says so in it.
     pub(crate) fn relocate(
         &self,
-        id: ConversationId,
+        hold: &Hold,
         info: &ConversationInfo,
         project: &str,
         dir: &str,
     ) -> Result<(), Error> {
         let moved = [says_moved(project, dir)];
-        let mut say_so = || self.engine.note(id, info, &moved);
-        Ok(self.engine.store().files()?.relocate(id, project, &mut say_so)?)
+        let mut say_so = || self.engine.note_under(hold, info, &moved);
+        Ok(self.engine.store().files()?.relocate(hold.conversation(), project, &mut say_so)?)
     }
 }
 

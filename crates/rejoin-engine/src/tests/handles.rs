@@ -15,7 +15,7 @@ use super::scripted::Place;
 use crate::NextEvent;
 
 /// What a reader knows in the end and in which order: texts as they stood whenever something else happened.
-fn story(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+pub(super) fn story(events: impl IntoIterator<Item = Event>) -> Vec<String> {
     let mut texts: BTreeMap<MessageId, String> = BTreeMap::new();
     let mut told = BTreeMap::new();
     let mut story = Vec::new();
@@ -39,7 +39,7 @@ fn story(events: impl IntoIterator<Item = Event>) -> Vec<String> {
     story
 }
 
-const EVENTFUL: &str = "echo session s1; echo say one; echo say two; echo call c1; echo say three; echo result r1; \
+pub(super) const EVENTFUL: &str = "echo session s1; echo say one; echo say two; echo call c1; echo say three; echo result r1; \
                         echo inside i1; echo warn careful; echo junk; echo think hm; echo usage 3; echo ask q1; read answer; \
                         echo say $answer; echo whole four; echo end";
 

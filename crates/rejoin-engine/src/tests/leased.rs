@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rejoin_core::{Decision, Outcome};
-use rejoin_journal::LeaseName;
+use rejoin_core::{Decision, Outcome, System};
+use rejoin_journal::{JournalError, LeaseName, Writer};
 
 use super::scripted::Place;
 use crate::{CancelWatch, TurnError};
@@ -42,4 +42,25 @@ fn a_turn_is_alone_and_its_session_resumed_with_leases_and_store_in_memory() {
     let decision = &second.receipt().plan;
     assert!(matches!(decision, Decision::Resume { session, catch_up: 0 } if session == "s1"), "{decision:?}");
     assert_eq!(lock_files(engine.home()), [""; 0]);
+}
+
+#[test]
+fn what_is_written_under_a_hold_is_refused_once_the_hold_is_gone_and_a_label_is_not() {
+    let place = Place::new();
+    place.run("echo end").completed();
+    let engine = place.engine();
+    let info = engine.load_to_write(place.id).unwrap().conversation.info.unwrap();
+    let back = [System::Head { to: None, branch: None }];
+    let hold = engine.hold(place.id, "an edit").unwrap();
+    engine.note_under(&hold, &info, &back).unwrap();
+    assert!(engine.load_to_write(place.id).unwrap().conversation.tree.head().is_none());
+
+    let journal = place.journal();
+    let Writer::Turn(token) = hold.writer() else { panic!("a label") };
+    // As a lease does that ran out.
+    token.end();
+    let refused = engine.note_under(&hold, &info, &back).unwrap_err();
+    assert!(matches!(refused, JournalError::Fenced { .. }), "{refused:?}");
+    assert_eq!(place.journal(), journal);
+    engine.note(place.id, &info, &[System::Title { name: "a".into() }]).unwrap();
 }

@@ -14,3 +14,4 @@ mod scripted;
 mod settling;
 mod shown;
 mod turns_of_a_process;
+mod watched;

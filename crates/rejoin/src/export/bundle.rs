@@ -102,7 +102,7 @@ impl Rejoin {
         let (begin, length) = journal_in(&mut source, name)?;
         let (id, first) = first_record(&mut part(&mut source, begin, length)?, name)?;
         self.engine.make_home()?;
-        let _hold = self.engine.hold(id, "importing it")?;
+        let hold = self.engine.hold(id, "importing it")?;
         let (store, origins) = (self.engine.store(), self.engine.origins());
         let before = self.said_before(id)?;
         let is_new = before.is_none();
@@ -133,7 +133,7 @@ impl Rejoin {
             // It is where it says that it belongs.
             _ if taken == Adopted::New => {}
             Some((project, dir)) => {
-                self.relocate(id, &info, &project, &dir)?;
+                self.relocate(&hold, &info, &project, &dir)?;
                 (info.project, info.dir) = (project, dir);
             }
             // It says so already.

@@ -1,0 +1,143 @@
+//! What anybody does in a conversation, as events: what was, and then what comes.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rejoin_core::{ConversationId, Event, TurnId};
+use rejoin_journal::{Cursor, JournalError, Waker};
+
+use crate::retelling::Retelling;
+use crate::{Engine, TurnError};
+
+/// So many records are told at once.
+const AT_ONCE: usize = 256;
+
+/// Watches a conversation, whichever process writes it. It never ends by itself: turns end, and others may follow.
+///
+/// Each turn is told as those were told who watched it where it ran; of its text, pieces come gathered, and what its
+/// agent wrote to standard error is not kept. A journal that is not any more what was read of it is an error ([`JournalError::Diverged`]), after which nothing more comes.
+pub struct ConversationWatch {
+    retelling: Retelling,
+    /// What stands before that was told to somebody else.
+    begin: u64,
+    /// How far it was told, to be recognised.
+    cursor: Cursor,
+    waiting: VecDeque<WatchedEvents>,
+    waker: Waker,
+    over: bool,
+}
+
+/// What one record of the journal tells: all of it or nothing, so that there is a cursor behind it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WatchedEvents {
+    /// The turn.
+    pub turn: TurnId,
+    /// What happened in it, at least one event.
+    pub events: Vec<Event>,
+    end: u64,
+}
+
+/// What came of waiting for events of a conversation.
+#[derive(Debug)]
+pub enum NextEvents {
+    /// Some came.
+    Events(WatchedEvents),
+    /// None came in that time.
+    Nothing,
+    /// There are no more: it was [stopped](ConversationWatch::stopper), or there was an error before.
+    Over,
+}
+
+impl Engine {
+    /// Watches a conversation from its beginning, or from where somebody stopped who kept a cursor.
+    pub fn watch(
+        &self,
+        conversation: ConversationId,
+        after: Option<Cursor>,
+    ) -> Result<ConversationWatch, TurnError> {
+        let begin = self.store.place(conversation, &after.unwrap_or(Cursor::BEGINNING))?;
+        Ok(ConversationWatch {
+            // From the very beginning: a turn that is told in part is understood by its first records.
+            retelling: Retelling::new(Arc::clone(&self.store), conversation, 0),
+            begin,
+            cursor: Cursor::BEGINNING,
+            waiting: VecDeque::new(),
+            waker: Waker::new(),
+            over: false,
+        })
+    }
+}
+
+impl ConversationWatch {
+    /// The next events, waiting for them no longer than `limit`.
+    pub fn next_within(&mut self, limit: Duration) -> Result<NextEvents, JournalError> {
+        if let Some(events) = self.waiting.pop_front() {
+            return Ok(NextEvents::Events(events));
+        }
+        if self.over {
+            return Ok(NextEvents::Over);
+        }
+        // What was told to somebody else is passed over first.
+        let told_before = self.retelling.at() < self.begin;
+        let mut read = self.read(if told_before { Duration::ZERO } else { limit });
+        if told_before && read.is_ok() && self.waiting.is_empty() {
+            read = self.read(limit);
+        }
+        if let Err(error) = read {
+            self.over = true;
+            return Err(error);
+        }
+        self.over = self.waker.is_woken();
+        match self.waiting.pop_front() {
+            Some(events) => Ok(NextEvents::Events(events)),
+            None if self.over => Ok(NextEvents::Over),
+            None => Ok(NextEvents::Nothing),
+        }
+    }
+
+    fn read(&mut self, limit: Duration) -> Result<(), JournalError> {
+        let Self { retelling, begin, waiting, .. } = self;
+        let (store, conversation) = (Arc::clone(&retelling.store), retelling.conversation);
+        // Since the last call another journal may have taken its place.
+        store.place(conversation, &self.cursor)?;
+        retelling.tell(limit, &self.waker, &mut |record| {
+            let mut told = record.told.into_iter().peekable();
+            if let Some(first) = told.peek().filter(|_| record.place >= *begin) {
+                let turn = first.turn;
+                let events = told.map(|told| told.event).collect();
+                waiting.push_back(WatchedEvents { turn, events, end: record.end });
+            }
+            if waiting.len() >= AT_ONCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        self.cursor = store.cursor(conversation, retelling.at())?;
+        Ok(())
+    }
+
+    /// Where to go on behind some events: a watch that begins there tells exactly what comes after them.
+    pub fn cursor_behind(&self, events: &WatchedEvents) -> Result<Cursor, JournalError> {
+        self.retelling.store.cursor(self.retelling.conversation, events.end)
+    }
+
+    /// What ends the watch, from any thread.
+    pub fn stopper(&self) -> Waker {
+        self.waker.clone()
+    }
+}
+
+impl Iterator for ConversationWatch {
+    type Item = Result<WatchedEvents, JournalError>;
+
+    /// Waits for the next events.
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.next_within(Duration::from_mins(1)) {
+                Ok(NextEvents::Events(events)) => return Some(Ok(events)),
+                Ok(NextEvents::Nothing) => {}
+                Ok(NextEvents::Over) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

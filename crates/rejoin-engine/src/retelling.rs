@@ -1,0 +1,57 @@
+//! Reads a journal on, and tells its records as events again: to whoever watches a turn of this process and came late,
+//! and to whoever watches a conversation.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rejoin_core::{ConversationId, Record, Reteller, Retold};
+use rejoin_journal::{JournalError, Store, Waker};
+
+/// A journal, and how far it was told.
+pub(crate) struct Retelling {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) conversation: ConversationId,
+    reteller: Reteller,
+    at: u64,
+}
+
+/// What one record tells.
+pub(crate) struct RetoldRecord {
+    /// Where it stands.
+    pub(crate) place: u64,
+    /// Where to go on behind it.
+    pub(crate) end: u64,
+    /// May be nothing.
+    pub(crate) told: Vec<Retold>,
+}
+
+impl Retelling {
+    /// From a place on. A turn is only told from its first record on.
+    pub(crate) fn new(store: Arc<dyn Store>, conversation: ConversationId, from: u64) -> Self {
+        Self { store, conversation, reteller: Reteller::default(), at: from }
+    }
+
+    /// How far it was told.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Tells what stands there until `take` has enough; if nothing does, waits for it.
+    pub(crate) fn tell(
+        &mut self,
+        timeout: Duration,
+        waker: &Waker,
+        take: &mut dyn FnMut(RetoldRecord) -> ControlFlow<()>,
+    ) -> Result<(), JournalError> {
+        let reteller = &mut self.reteller;
+        self.at = self.store.tail(self.conversation, self.at, timeout, waker, &mut |entry| {
+            // What is no record tells nothing: whoever looks at the conversation is told of it.
+            let Ok(record) = serde_json::from_str::<Record>(entry.json) else {
+                return ControlFlow::Continue(());
+            };
+            take(RetoldRecord { place: entry.place, end: entry.end, told: reteller.apply(record) })
+        })?;
+        Ok(())
+    }
+}
