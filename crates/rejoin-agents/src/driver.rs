@@ -119,7 +119,7 @@ pub(crate) fn read_line(
 }
 
 /// A line that is JSON, but not for every reader, as one that is; `None` if it is wrong in another way.
-fn mended(line: &str) -> Option<String> {
+pub(crate) fn mended(line: &str) -> Option<String> {
     let whole = surrogates::mended(line);
     numbers::mended(whole.as_deref().unwrap_or(line)).or(whole)
 }

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
-use rejoin_core::Permissions;
+use rejoin_core::{Agent, Permissions};
 
-use super::driver::{ClaudeDriver, Run};
-use super::limit::Limit;
+use super::driver::ClaudeLines;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
+use crate::stream_json::Limit;
 use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
 const NAME: &str = "claude";
@@ -18,6 +19,9 @@ const NO_HOOKS: &str = r#"--settings={"disableAllHooks":true}"#;
 /// Tools that may show up at that level: they change nothing.
 const HARMLESS_TOOLS: &[&str] =
     &["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "StructuredOutput", ASKING_TOOL];
+
+/// Not the mode in which Claude asks for nothing.
+const UNASKED: Limit = Limit { modes: &["bypassPermissions"], only: None, without: &[] };
 
 pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
@@ -71,8 +75,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     if !chat && !request.turn.attachments.is_empty() {
         return Err(missing("--input-format", "takes no attachments"));
     }
-    let run = Run { chat, resumed: composed.session().is_some(), stores: !request.ephemeral, limit };
-    let driver = Box::new(ClaudeDriver::new(run, request.turn.ids.clone()));
+    let driver = OneShot::driver(Agent::Claude, !request.ephemeral, ClaudeLines::new(chat, limit));
     Ok(Process::new(args, driver))
 }
 
@@ -93,7 +96,7 @@ fn permissions(
         )))
     };
     match level {
-        Permissions::Agent => Ok(Limit::None),
+        Permissions::Agent => Ok(Limit::default()),
         Permissions::Read => {
             needs("--tools")?;
             needs("--strict-mcp-config")?;
@@ -102,17 +105,17 @@ fn permissions(
             let asking = if asks { format!(",{ASKING_TOOL}") } else { String::new() };
             args.push(format!("--tools={READING_TOOLS}{asking}").into());
             args.extend(["--strict-mcp-config", NO_HOOKS, "--permission-mode=default"].map(OsString::from));
-            Ok(Limit::Tools(HARMLESS_TOOLS))
+            Ok(Limit { only: Some(HARMLESS_TOOLS), ..UNASKED })
         }
         Permissions::Edit => {
             needs("--permission-mode")?;
             args.push("--permission-mode=acceptEdits".into());
-            Ok(Limit::Mode)
+            Ok(UNASKED)
         }
         Permissions::Full => {
             needs("--permission-mode")?;
             args.push("--permission-mode=bypassPermissions".into());
-            Ok(Limit::None)
+            Ok(Limit::default())
         }
     }
 }

@@ -3,12 +3,9 @@
 mod driver;
 mod failure;
 mod launch;
-mod limit;
-mod messages;
 mod prompt;
 mod questions;
 mod store;
-mod wire;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@ use rejoin_core::{Choice, ChoiceKind, Event, Question};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::wire::{Asked, Asking, ControlRequest};
 use crate::driver::json_line;
+use crate::stream_json::{Asked, Asking, ControlRequest};
 use crate::{Answer, Step};
 
 /// The tool with which Claude asks the user something.

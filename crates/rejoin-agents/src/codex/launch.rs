@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
-use rejoin_core::Permissions;
+use rejoin_core::{Agent, Permissions};
 
-use super::driver::CodexDriver;
+use super::driver::CodexLines;
 use super::trust;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
 use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
 const NAME: &str = "codex";
@@ -62,13 +63,8 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     args.push("-".into());
 
     let copies = !request.turn.attachments.is_empty();
-    let driver = CodexDriver::new(
-        session.is_some(),
-        !request.ephemeral,
-        request.turn.total_before,
-        request.turn.ids.clone(),
-    );
-    Ok(Process { warnings, copies, ..Process::new(args, Box::new(driver)) })
+    let driver = OneShot::driver(Agent::Codex, !request.ephemeral, CodexLines::default());
+    Ok(Process { warnings, copies, ..Process::new(args, driver) })
 }
 
 /// Whether a file can go along: `exec` and `exec resume` each have a flag of their own.

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use rejoin_core::Permissions;
+use rejoin_core::{Agent, Permissions};
 
-use super::driver::{GeminiDriver, Run};
+use super::driver::GeminiLines;
 use super::{NAME, STREAM_JSON, ephemeral, limits, settings, trust};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
 use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
 
 pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
@@ -62,24 +63,9 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     let attached = request.turn.copies_flag(NAME, capabilities)?;
     let copies = attached.is_some();
     args.extend(attached.map(OsString::from));
-    let run = Run {
-        dir: dir.to_owned(),
-        store: store.map(Path::to_owned),
-        resumed: request.turn.composed.session().is_some(),
-        along: along(request),
-        stores: !request.ephemeral,
-        limit,
-    };
-    let driver = Box::new(GeminiDriver::new(run, request.turn.ids.clone()));
+    let lines = GeminiLines::new(dir.to_owned(), store.map(Path::to_owned), limit);
+    let driver = OneShot::driver(Agent::named(NAME), !request.ephemeral, lines);
     Ok(Process { env: additions, warnings, files, copies, scratch, ..Process::new(args, driver) })
-}
-
-/// How many bytes the model would be asked with besides the prompt; very many if that is not known.
-fn along(request: &ProcessRequest<'_>) -> u64 {
-    let held = request.turn.composed.pin().map_or(0, |pin| {
-        pin.witness.as_ref().or(pin.at_least.as_ref()).map_or(u64::MAX, |witness| witness.size)
-    });
-    request.turn.attachments.iter().fold(held, |sum, attached| sum.saturating_add(attached.about.size))
 }
 
 /// Which session.

@@ -55,9 +55,10 @@ priority = 100
 "#;
 
 /// Whether a policy of ours limits the run.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Limit {
     /// As the agent is configured, or none at all.
+    #[default]
     None,
     /// By the policy.
     Policy,

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::config::{self, Config};
-use super::driver::{OpenCodeDriver, Run};
+use super::driver::OpenCodeLines;
 use super::{files, id, permissions};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
 use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, loose};
 
 pub(super) const NAME: &str = "opencode";
@@ -101,16 +102,11 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
         env.push(config::over(request.env, over)?);
     }
 
-    let run = Run {
-        resumed: session.is_some(),
-        stores: !request.ephemeral,
-        model: model.map(str::to_owned),
-        profile,
-    };
     let copies = !request.turn.attachments.is_empty();
     let lookup = if request.ephemeral { None } else { lookup(request, titled.then_some(title), dir) };
-    let driver = OpenCodeDriver::new(run, request.turn.ids.clone());
-    Ok(Process { env, warnings, copies, lookup, ..Process::new(args, Box::new(driver)) })
+    let lines = OpenCodeLines::new(model.map(str::to_owned), profile);
+    let driver = OneShot::driver(super::agent(), !request.ephemeral, lines);
+    Ok(Process { env, warnings, copies, lookup, ..Process::new(args, driver) })
 }
 
 /// What this installation cannot do, or OpenCode at all.

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use rejoin_core::{Agent, Permissions};
 
-use super::driver::{PiDriver, Run};
+use super::driver::PiLines;
 use super::prompt::{self, Guard, NO_TEMPLATES};
 use super::store::project_settings;
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
 use crate::{Process, ProcessRequest, Refusal, checks, jsonc};
 
 const NAME: &str = "pi";
@@ -64,9 +65,7 @@ pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Proc
     // swallows none of ours.
     args.extend(extra_args.iter().map(OsString::from));
 
-    let resumed = session.is_some();
-    let run = Run { guard, resumed, stores: !request.ephemeral };
-    let driver = Box::new(PiDriver::new(run, agent, request.turn.ids.clone()));
+    let driver = OneShot::driver(agent, !request.ephemeral, PiLines::new(guard));
     Ok(Process {
         // Without it Pi installs missing packages when it starts, those a project names included.
         env: vec![("PI_OFFLINE".into(), "1".into())],

@@ -3,7 +3,6 @@
 mod driver;
 mod failure;
 mod launch;
-mod messages;
 mod prompt;
 mod store;
 mod wire;

@@ -2,14 +2,13 @@
 
 use std::ffi::OsString;
 
-use rejoin_core::Permissions;
+use rejoin_core::{Agent, Permissions};
 
-use super::driver::{QwenDriver, Run};
-use super::{level, memory};
+use super::driver::QwenLines;
+use super::{NAME, level, memory};
 use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::one_shot::OneShot;
 use crate::{Process, ProcessRequest, Refusal, checks};
-
-pub(super) const NAME: &str = "qwen";
 
 pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;
@@ -59,17 +58,11 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     let copies = attached.is_some();
     args.extend(attached.map(OsString::from));
     let warnings = Vec::from_iter(widened);
-    let run = Run {
-        dir: request.dir.to_owned(),
-        elsewhere: request.extra_args.iter().any(|arg| arg.contains("-dir")),
-        resumed: composed.session().is_some(),
-        stores: !request.ephemeral,
-        limit,
-        total_before: request.turn.total_before,
-    };
     let place =
         request.ephemeral.then(|| request.own_dir.join(format!("ephemeral-{}", (request.turn.ids)())));
-    let driver = Box::new(QwenDriver::new(run, request.turn.ids.clone()));
+    let elsewhere = request.extra_args.iter().any(|arg| arg.contains("-dir"));
+    let lines = QwenLines::new(request.dir.to_owned(), elsewhere, limit);
+    let driver = OneShot::driver(Agent::Qwen, !request.ephemeral, lines);
     // Without it a wrapper takes the signals and the real process lives on.
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
     let mut process = Process { env, warnings, copies, ..Process::new(args, driver) };

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rejoin_core::Permissions;
 
-use super::limit::Limit;
+use crate::stream_json::Limit;
 use crate::{Capabilities, Refusal};
 
 /// All that Qwen's list of tools is cut down to at the level `read`.
@@ -60,6 +60,9 @@ const LAST_WITH_A_BORDER: (u64, u64) = (0, 12);
 /// Signs that mean something in a rule.
 const PATTERN_SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\'];
 
+/// Not the modes in which Qwen, or a model of its own, decides that anything may run.
+const UNASKED: Limit = Limit { modes: &["yolo", "auto"], only: None, without: &[] };
+
 /// Adds the arguments of a level; gives back what Qwen must show, and a warning.
 pub(super) fn permissions(
     level: Permissions,
@@ -78,14 +81,14 @@ pub(super) fn permissions(
         args.extend(tools.iter().map(|tool| OsString::from(format!("{flag}={tool}"))));
     };
     match level {
-        Permissions::Agent => Ok((Limit::None, None)),
+        Permissions::Agent => Ok((Limit::default(), None)),
         Permissions::Read => {
             needs(&["--approval-mode", "--core-tools", "--exclude-tools", "--allowed-mcp-server-names"])?;
             each("--core-tools", READING_TOOLS);
             // Settings may add to the first list, but nothing outweighs this one.
             each("--exclude-tools", CHANGING_TOOLS);
             args.extend([NO_SERVER, "--approval-mode=default"].map(OsString::from));
-            Ok((Limit::Without(CHANGING_TOOLS), None))
+            Ok((Limit { without: CHANGING_TOOLS, ..UNASKED }, None))
         }
         Permissions::Edit => {
             needs(&["--approval-mode", "--exclude-tools", "--allowed-tools"])?;
@@ -107,12 +110,12 @@ pub(super) fn permissions(
             let warning = settings
                 .exists()
                 .then(|| format!("{} may allow qwen more than the level \"edit\"", settings.display()));
-            Ok((Limit::Without(RUNNING_TOOLS), warning))
+            Ok((Limit { without: RUNNING_TOOLS, ..UNASKED }, warning))
         }
         Permissions::Full => {
             needs(&["--approval-mode"])?;
             args.push("--approval-mode=yolo".into());
-            Ok((Limit::None, None))
+            Ok((Limit::default(), None))
         }
     }
 }

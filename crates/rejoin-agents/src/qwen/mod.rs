@@ -4,12 +4,9 @@ mod driver;
 mod failure;
 mod launch;
 mod level;
-mod limit;
 mod memory;
-mod messages;
 mod prompt;
 mod store;
-mod wire;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -152,6 +149,13 @@ impl Definition for Qwen {
 const RUNTIME: &str = "QWEN_RUNTIME_DIR";
 
 const PRODUCT: &str = "Qwen Code";
+const NAME: &str = "qwen";
+
+/// Qwen counts what came from the cache as input too, and thinking only in the total (0.15.10).
+fn counted(input: u64, cached: u64, output: u64, total: u64) -> Usage {
+    let output = output.max(total.saturating_sub(input));
+    Usage { input: input.saturating_sub(cached), cached, output }
+}
 
 /// The directory of its settings.
 fn settings_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

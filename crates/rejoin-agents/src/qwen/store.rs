@@ -9,7 +9,7 @@ use rejoin_core::{SessionId, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::wire::counted;
+use super::counted;
 use crate::loose::{Number, Object, Text};
 use crate::transcript::{holds_a_prompt, mangled};
 use crate::{Damage, Found, damage, places};

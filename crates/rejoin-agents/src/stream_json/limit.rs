@@ -1,0 +1,29 @@
+//! What an agent must show at its start, so that a level of permissions is not merely asked for.
+
+use super::Wire;
+use crate::loose::Text;
+
+/// The limit of a run; by default there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Limit {
+    /// Not these modes, in which it asks for nothing.
+    pub(crate) modes: &'static [&'static str],
+    /// Only these tools.
+    pub(crate) only: Option<&'static [&'static str]>,
+    /// Not these tools.
+    pub(crate) without: &'static [&'static str],
+}
+
+impl Limit {
+    /// What the agent may do beyond it, by its own `init` line.
+    pub(super) fn exceeded_by(self, title: &str, init: &Wire<'_>) -> Option<String> {
+        let mode = init.mode.filled().unwrap_or(init.permission_mode.as_str());
+        if self.modes.contains(&mode) {
+            return Some(format!("{title} runs in the mode {mode}"));
+        }
+        let beyond =
+            |tool: &&str| self.only.is_some_and(|only| !only.contains(tool)) || self.without.contains(tool);
+        let extra: Vec<&str> = init.tools.0.iter().map(Text::as_str).filter(beyond).collect();
+        (!extra.is_empty()).then(|| format!("{title} has the tools {}", extra.join(", ")))
+    }
+}
