@@ -5,6 +5,7 @@
 //! is one new file and one line in [`registry`].
 
 mod answer;
+mod arguments;
 mod attached;
 mod checks;
 mod claude;
@@ -27,6 +28,8 @@ mod numbers;
 mod one_shot;
 mod openai;
 mod opencode;
+#[cfg(test)]
+mod parrot;
 mod pi;
 #[cfg(test)]
 mod pipes;
@@ -46,7 +49,7 @@ mod words;
 pub use answer::Answer;
 pub use attached::{Attached, Media, check_kinds};
 pub use damage::Damage;
-pub use definition::{Capabilities, Definition, Hazard, Login, ProbeAnswer, Refusal};
+pub use definition::{About, Capabilities, Definition, Hazard, Login, ProbeAnswer, Refusal};
 pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};

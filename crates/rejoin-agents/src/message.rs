@@ -25,6 +25,7 @@ pub(crate) enum Phase {
 }
 
 /// One turn: what is known of it, and what is to be done.
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub(crate) struct Turn {
     agent: Agent,
     /// The session is kept.

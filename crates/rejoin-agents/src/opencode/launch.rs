@@ -9,7 +9,8 @@ use serde_json::json;
 use super::config::{self, Config};
 use super::driver::OpenCodeLines;
 use super::{files, id, permissions};
-use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::arguments::missing;
+use crate::extra_args::Rules;
 use crate::one_shot::OneShot;
 use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, loose};
 
@@ -30,7 +31,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
         )));
     };
     let model = request.turn.model.map(named_model).transpose()?;
-    check_extra_args(request.extra_args, request.turn.permissions)?;
+    RULES.check(request.extra_args, request.turn.permissions)?;
 
     let limited = matches!(request.turn.permissions, Permissions::Read | Permissions::Edit);
     let config = Config::read(request.env, request.dir);
@@ -64,7 +65,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     }
 
     if !request.turn.attachments.is_empty() && !capabilities.has("--file") {
-        return Err(missing("takes no attachments", "--file"));
+        return Err(missing(NAME, "--file", "takes no attachments"));
     }
     for copy in request.turn.copies(NAME)? {
         push(format!("--file={copy}"));
@@ -112,29 +113,19 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
 /// What this installation cannot do, or OpenCode at all.
 fn check_abilities(request: &ProcessRequest<'_>) -> Result<(), Refusal> {
     let capabilities = request.capabilities;
-    let resumes = request.turn.composed.session().is_some();
-    if request.system_prompt.or(request.append_system_prompt).is_some() {
-        return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
-    }
+    request.refuse_instructions(NAME)?;
     if !capabilities.has("--format") {
-        return Err(missing("does not print events", "--format"));
+        return Err(missing(NAME, "--format", "does not print events"));
     }
-    if resumes && !capabilities.resume {
-        return Err(missing("cannot resume a session", "--session"));
+    if request.resumes() && !capabilities.resume {
+        return Err(missing(NAME, "--session", "cannot resume a session"));
     }
     if request.ephemeral && !capabilities.ephemeral {
         return Err(Refusal::Unsupported(
             "this opencode cannot run without storing the session (that takes 1.3.0 or newer); update opencode".into(),
         ));
     }
-    if request.ephemeral && resumes {
-        return Err(Refusal::Unsupported("opencode cannot resume a session without adding to it".into()));
-    }
-    Ok(())
-}
-
-fn missing(what: &str, flag: &str) -> Refusal {
-    Refusal::Unsupported(format!("this opencode {what} (its help has no {flag}); update opencode"))
+    request.refuse_ephemeral_resume(NAME)
 }
 
 /// A name without a provider would stay in the session as a model that does not exist.
@@ -195,51 +186,19 @@ fn listed_session(listed: &str, title: &str, dir: &str) -> Option<SessionId> {
     ours.next().is_none().then_some(session)
 }
 
-const SYNTAX: Syntax = Syntax {
-    switches: &["--print-logs", "--pure", "--share", "--thinking", "--no-thinking"],
-    short_with_value: &['f', 'm', 's', 'p', 'u'],
+/// The user's own arguments; the model has a flag of ours.
+const RULES: Rules = Rules {
+    agent: NAME,
+    switches: "--print-logs --pure --share --thinking --no-thinking",
+    short_with_value: "fmspu",
+    permissions: "--auto yolo dangerous permission",
+    widening_read: WIDENING,
+    widening_edit: WIDENING,
+    reserved: "--continue --session --fork --format --title --attach --password --username --dir --port --hostname \
+               --mdns --cors --interactive --mini --demo --replay --command --prompt --model --help --version \
+               -c -s -m -p -u -i -h -v",
+    spelled: str::to_ascii_lowercase,
+    ..Rules::NONE
 };
-/// Parts of names that are about permissions.
-const PERMISSIONS: &[&str] = &["--auto", "yolo", "dangerous", "permission"];
-/// Parts of names that are about sessions, servers, places and formats; the model has a flag of ours.
-const RESERVED: &[&str] = &[
-    "--continue",
-    "--session",
-    "--fork",
-    "--format",
-    "--title",
-    "--attach",
-    "--password",
-    "--username",
-    "--dir",
-    "--port",
-    "--hostname",
-    "--mdns",
-    "--cors",
-    "--interactive",
-    "--mini",
-    "--demo",
-    "--replay",
-    "--command",
-    "--prompt",
-    "--model",
-    "--help",
-    "--version",
-];
-
-fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
-    let limited = matches!(level, Permissions::Read | Permissions::Edit);
-    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
-        let part = |parts: &[&str]| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
-        // A profile has rules of its own, and a file may lie anywhere.
-        let widens = limited && (part(&["--agent", "--file"]) || name == "-f");
-        if part(PERMISSIONS) || widens {
-            return Err(permission_flag(NAME, name));
-        }
-        let short = ["-c", "-s", "-m", "-p", "-u", "-i", "-h", "-v"];
-        if part(RESERVED) || short.contains(&name) {
-            return Err(reserved_flag(NAME, name));
-        }
-        Ok(())
-    })
-}
+/// A profile has rules of its own, and a file may lie anywhere.
+const WIDENING: &str = "--agent --file -f";

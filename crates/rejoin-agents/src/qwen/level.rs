@@ -10,6 +10,8 @@ use std::path::Path;
 
 use rejoin_core::Permissions;
 
+use super::NAME;
+use crate::arguments::level_needs;
 use crate::stream_json::Limit;
 use crate::{Capabilities, Refusal};
 
@@ -70,13 +72,7 @@ pub(super) fn permissions(
     dir: &Path,
     args: &mut Vec<OsString>,
 ) -> Result<(Limit, Option<String>), Refusal> {
-    let needs = |flags: &[&str]| match flags.iter().find(|flag| !capabilities.has(flag)) {
-        None => Ok(()),
-        Some(flag) => Err(Refusal::Permissions(format!(
-            "this qwen has no {flag}, so the level {:?} cannot be enforced; update qwen or choose another level",
-            level.name()
-        ))),
-    };
+    let needs = |flags: &[&str]| level_needs(NAME, capabilities, level, flags);
     let mut each = |flag: &str, tools: &[&str]| {
         args.extend(tools.iter().map(|tool| OsString::from(format!("{flag}={tool}"))));
     };
