@@ -7,6 +7,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
 use crate::session_id::lower_case_uuid;
+use crate::words::Names;
 use crate::{Damage, Found, Look, Media, Process, ProcessRequest, Wanted, damage, nesting};
 
 /// Everything rejoin knows about one agent.
@@ -60,7 +61,7 @@ pub trait Definition: Send + Sync {
 
     /// Variables of an outer agent that must not reach this one. By default all that the known agents leave.
     fn foreign_env(&self) -> Vec<&str> {
-        nesting::MARKERS.to_vec()
+        nesting::MARKERS.split(' ').collect()
     }
 
     /// Accepts only ids this agent could have made: anything else might start a new session. By default they
@@ -209,8 +210,8 @@ pub struct Login {
 
 impl Login {
     /// A login in one of these variables or files.
-    pub(crate) fn new(variables: &[&str], files: Vec<PathBuf>, how: &str) -> Self {
-        let variables = variables.iter().map(|name| (*name).to_owned()).collect();
+    pub(crate) fn new(variables: Names, files: Vec<PathBuf>, how: &str) -> Self {
+        let variables = variables.split(' ').map(str::to_owned).collect();
         Self { variables, files, how: how.to_owned() }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::driver::{ended_saying, json_line};
 use crate::failures::{Failures, last_line};
 use crate::loose::{Number, Text};
-use crate::message::{Phase, Turn};
 use crate::one_shot::{Lines, OneShot};
+use crate::turn_state::{Phase, Turn};
 use crate::{Answer, Driver, Exit, Refusal, Step, TurnRequest};
 
 /// What a program says when it does not know a session, with [`NO_SESSION_CODE`].

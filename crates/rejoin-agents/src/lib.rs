@@ -22,7 +22,6 @@ mod help;
 mod jsonc;
 mod look;
 mod loose;
-mod message;
 mod nesting;
 mod numbers;
 mod one_shot;
@@ -44,6 +43,7 @@ mod surrogates;
 mod transcript;
 mod truncated;
 mod turn;
+mod turn_state;
 mod words;
 
 pub use answer::Answer;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::driver::{diagnostic, ended_saying, mended};
 use crate::failures::Failures;
-use crate::message::{Phase, Turn};
+use crate::turn_state::{Phase, Turn};
 use crate::words::before_it_began;
 use crate::{Answer, Driver, Exit, Line, Refusal, Step, TurnRequest, checks, truncated};
 

@@ -2,6 +2,14 @@ use rejoin_core::FailureClass;
 
 use crate::failures::{Words, says};
 
+/// Names with blanks between them.
+pub(crate) type Names = &'static str;
+
+/// Whether a name is one of them.
+pub(crate) fn lists(names: Names, name: &str) -> bool {
+    names.split_whitespace().any(|known| known == name)
+}
+
 /// What programs say of an argument or a configuration that they do not accept.
 const SETUP: Words = "refused its arguments | unknown option | unknown argument | unexpected argument | \
                       argument missing | a value is required | invalid value | not enough arguments | \

@@ -7,40 +7,19 @@ use super::{failure, prompt};
 use crate::driver::ended_saying;
 use crate::failures::{Failures, last_line, says};
 use crate::loose::TextOr;
-use crate::message::{Phase, Turn};
 use crate::one_shot::Lines;
 use crate::stream_json::{Conversation, Limit, Texts, Wire, begun, interrupt_request};
+use crate::turn_state::{Phase, Turn};
+use crate::words::{Names, lists};
 use crate::{Answer, Exit, Refusal, Step, TurnRequest, turn};
 
 /// Lines that are known and say nothing about the turn.
-const QUIET_LINES: &[&str] = &[
-    "control_response",
-    "keep_alive",
-    "rate_limit_event",
-    "tool_progress",
-    "tool_use_summary",
-    "auth_status",
-    "prompt_suggestion",
-    "audit_event",
-];
-const QUIET_SYSTEM: &[&str] = &[
-    "status",
-    "thinking_tokens",
-    "informational",
-    "notification",
-    "session_state_changed",
-    "permission_denied",
-    "plugin_install",
-    "memory_saved",
-    "memory_recall",
-    "file_snapshot",
-    "local_command",
-    "stop_hook_summary",
-    "turn_starting",
-    "turn_duration",
-    "post_turn_summary",
-    "elicitation_complete",
-];
+const QUIET_LINES: Names = "control_response keep_alive rate_limit_event tool_progress tool_use_summary \
+                            auth_status prompt_suggestion audit_event";
+const QUIET_SYSTEM: Names = "status thinking_tokens informational notification session_state_changed \
+                             permission_denied plugin_install memory_saved memory_recall file_snapshot \
+                             local_command stop_hook_summary turn_starting turn_duration post_turn_summary \
+                             elicitation_complete";
 pub(super) struct ClaudeLines {
     /// Its input stays open: it can be asked to stop, and can ask.
     chat: bool,
@@ -91,7 +70,7 @@ impl ClaudeLines {
             }
             subtype => {
                 let quiet = subtype.starts_with("task_") || subtype.starts_with("hook_");
-                return quiet || QUIET_SYSTEM.contains(&subtype);
+                return quiet || lists(QUIET_SYSTEM, subtype);
             }
         }
         true
@@ -165,7 +144,7 @@ impl Lines for ClaudeLines {
             "control_cancel_request" => {
                 self.questions.withdraw(wire.request_id.as_str(), &mut turn.steps);
             }
-            kind if QUIET_LINES.contains(&kind) || kind.starts_with("streamlined_") => {}
+            kind if lists(QUIET_LINES, kind) || kind.starts_with("streamlined_") => {}
             _ => return self.conversation.line(wire, &mut Plain, turn),
         }
         true

@@ -33,11 +33,10 @@ const ASKING_LEVELS: &[(Permissions, &str)] = &[
 const EDIT: (Permissions, &str) = (Permissions::Edit, "--permission-mode=acceptEdits");
 const FULL: (Permissions, &str) = (Permissions::Full, "--permission-mode=bypassPermissions");
 /// Tools that may show up at that level: they change nothing.
-const HARMLESS_TOOLS: &[&str] =
-    &["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch", "StructuredOutput", "AskUserQuestion"];
+const HARMLESS_TOOLS: &str = "Read Glob Grep LS NotebookRead ToolSearch StructuredOutput AskUserQuestion";
 
 /// Not the mode in which Claude asks for nothing.
-const UNASKED: Limit = Limit { modes: &["bypassPermissions"], only: None, without: &[] };
+const UNASKED: Limit = Limit { modes: "bypassPermissions", ..Limit::NONE };
 
 pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
     let capabilities = request.capabilities;

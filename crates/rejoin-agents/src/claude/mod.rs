@@ -71,14 +71,8 @@ impl Definition for Claude {
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &[
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_AUTH_TOKEN",
-                "CLAUDE_CODE_OAUTH_TOKEN",
-                "CLAUDE_CODE_USE_BEDROCK",
-                "CLAUDE_CODE_USE_FOUNDRY",
-                "CLAUDE_CODE_USE_VERTEX",
-            ],
+            "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK \
+             CLAUDE_CODE_USE_FOUNDRY CLAUDE_CODE_USE_VERTEX",
             self.store(env).iter().map(|store| store.join(".credentials.json")).collect(),
             "run claude once and log in with /login, or set ANTHROPIC_API_KEY",
         ))

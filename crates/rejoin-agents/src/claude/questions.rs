@@ -1,4 +1,4 @@
-//! Questions in the middle of a turn: leave to use a tool, and the tool that asks the user.
+//! Questions in the middle of a turn (2.1.197): leave to use a tool, and the tool that asks the user.
 
 use std::collections::VecDeque;
 

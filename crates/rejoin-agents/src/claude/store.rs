@@ -1,4 +1,4 @@
-//! Where Claude keeps its sessions: one file each, in a directory named after the project's.
+//! Where Claude (2.1.197) keeps its sessions: one file each, in a directory named after the project's.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::failure::FAILURES;
 use super::wire::{Item, Wire};
 use crate::failures::Failures;
-use crate::message::{Phase, Turn};
 use crate::one_shot::{Lines, ended_without_a_word};
 use crate::session_id::is_lower_case_uuid;
+use crate::turn_state::{Phase, Turn};
 use crate::{Exit, Refusal, Step, TurnRequest};
 
 /// Beyond this Codex names a session, refuses the prompt, and cannot resume that session (0.166).

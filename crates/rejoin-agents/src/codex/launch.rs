@@ -40,7 +40,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     args.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
     args.extend(request.model_arg()?);
     if request.ephemeral {
-        // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early.
+        // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early (0.166.0).
         args.extend(["--ephemeral", "-c", "features.shell_snapshot=false"].map(OsString::from));
     }
     if !request.turn.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {

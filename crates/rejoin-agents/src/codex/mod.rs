@@ -75,7 +75,7 @@ impl Definition for Codex {
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+            "CODEX_API_KEY CODEX_ACCESS_TOKEN",
             self.store(env).iter().map(|store| store.join("auth.json")).collect(),
             "run `codex login`, or set CODEX_API_KEY",
         ))

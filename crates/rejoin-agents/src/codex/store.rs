@@ -1,4 +1,4 @@
-//! Where Codex keeps its sessions: one file each, under the day it began.
+//! Where Codex (0.166.0) keeps its sessions: one file each, under the day it began.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Lines, Read, Seek, SeekFrom};

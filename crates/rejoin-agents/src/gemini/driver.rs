@@ -11,17 +11,17 @@ use super::{NAME, failure, prompt};
 use crate::attached::Reads;
 use crate::driver::ended_saying;
 use crate::failures::Failures;
-use crate::message::{Phase, Turn};
 use crate::one_shot::Lines;
 use crate::session_id::is_lower_case_uuid;
+use crate::turn_state::{Phase, Turn};
 use crate::{Exit, Refusal, TurnRequest, turn};
 
-/// Gemini cuts off what goes beyond.
+/// Gemini cuts off what goes beyond (0.61.0).
 const LONGEST_PROMPT: usize = 8 << 20;
-/// What it puts of a file into a prompt.
+/// What it puts of a file into a prompt (0.61.0).
 const READS: Reads = Reads { bytes: 8 << 20, lines: 1999, width: 2000 };
 
-/// A prompt that does not fit is not sent, and Gemini calls that a success.
+/// A prompt that does not fit is not sent, and Gemini calls that a success (0.61.0).
 const NOT_ASKED: &str = "Gemini ended the turn without asking its model: the prompt and what was said before are too \
                          long for it, or a hook stopped the turn";
 /// A hook that stops the turn is not told of, and a success, too.

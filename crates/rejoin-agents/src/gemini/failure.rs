@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::failures::{Failures, Words, backwards, says};
 use crate::words::before_it_began;
 
-/// Its exit codes for what went wrong before the turn began.
+/// Its exit codes for what went wrong before the turn began (0.61.0).
 const NO_LOGIN: i32 = 41;
 const UNTRUSTED: i32 = 55;
 

@@ -22,6 +22,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
 
     let mut files = Vec::new();
     let mut warnings = Vec::new();
+    // Without it a wrapper takes the signals and the real process lives on (0.61.0).
     let mut additions = vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "1".to_owned())];
     let mut scratch = None;
     let mut args: Vec<OsString> = request.extra_args.iter().map(OsString::from).collect();

@@ -1,6 +1,6 @@
 //! What Gemini may do, enforced by a policy of ours.
 //!
-//! The approval mode alone is no limit: the user's settings and policies, and those of a project,
+//! The approval mode alone is no limit (0.61.0): the user's settings and policies, and those of a project,
 //! may allow tools in every mode. A policy given as the administrator's stands above all of them.
 
 use std::ffi::OsString;

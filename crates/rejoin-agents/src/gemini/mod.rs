@@ -83,7 +83,7 @@ impl Definition for Gemini {
         let store = self.store(env);
         let kept = ["oauth_creds.json", "gemini-credentials.json"];
         Some(Login::new(
-            &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"],
+            "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENAI_USE_GCA GOOGLE_GENAI_USE_VERTEXAI",
             store.iter().flat_map(|store| kept.map(|name| store.join(name))).collect(),
             "run gemini once and log in, or set GEMINI_API_KEY",
         ))

@@ -1,4 +1,4 @@
-//! Where Gemini keeps its sessions: files in `tmp/<project>/chats`, each a log of what was added,
+//! Where Gemini (0.61.0) keeps its sessions: files in `tmp/<project>/chats`, each a log of what was added,
 //! replaced and taken back.
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! What OpenCode's lines mean.
 //!
-//! It prints whole blocks, only finished calls, and nothing of subagents but their results. The end
+//! It (1.18.33) prints whole blocks, only finished calls, and nothing of subagents but their results. The end
 //! of a turn has no line of its own: a step that stopped is followed by the end of the process, or,
 //! if the memory was full, by a summary and more steps. So the process's end is the turn's.
 
@@ -11,8 +11,8 @@ use super::id::is_session;
 use super::wire::{Part, Wire};
 use crate::attached::Reads;
 use crate::failures::Failures;
-use crate::message::{Phase, Turn};
 use crate::one_shot::{Lines, ended_without_a_word};
+use crate::turn_state::{Phase, Turn};
 use crate::{Exit, Refusal, TurnRequest};
 
 /// What its reading tool shows of a file, which is how it reads attached ones (1.18.33).

@@ -12,7 +12,7 @@ use super::{files, id, permissions};
 use crate::arguments::missing;
 use crate::extra_args::Rules;
 use crate::one_shot::OneShot;
-use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, loose};
+use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, help, loose};
 
 pub(super) const NAME: &str = "opencode";
 /// Since then one set of rules governs all tools.
@@ -140,7 +140,7 @@ fn named_model(model: &str) -> Result<&str, Refusal> {
 
 /// Whether this version can be kept to a level by the rules it is given.
 fn keeps_rules(capabilities: &Capabilities, level: Permissions) -> Result<(), Refusal> {
-    let recent = super::version_of(capabilities).is_some_and(|version| version >= RULES_SINCE);
+    let recent = help::numbers(capabilities.version.as_deref()).is_some_and(|version| version >= RULES_SINCE);
     if recent && capabilities.has("--agent") {
         return Ok(());
     }

@@ -77,7 +77,8 @@ impl Definition for OpenCode {
             flags,
             ..Capabilities::default()
         };
-        known.ephemeral = version_of(&known).is_some_and(|version| version >= MEMORY_SINCE);
+        known.ephemeral =
+            help::numbers(known.version.as_deref()).is_some_and(|version| version >= MEMORY_SINCE);
         known
     }
 
@@ -158,12 +159,4 @@ fn flags_of(answer: Option<&ProbeAnswer>, command: &str) -> Option<BTreeSet<Stri
     let begins = format!("opencode {command}");
     let is_help = |text: &&String| text.lines().any(|line| line.starts_with(&begins));
     [&answer.stdout, &answer.stderr].into_iter().find(is_help).map(|text| help::flags(text))
-}
-
-/// Its version as numbers; one that is no release says nothing.
-fn version_of(capabilities: &Capabilities) -> Option<[u64; 3]> {
-    let release = capabilities.version.as_deref()?.trim_start_matches('v').split(['-', '+']).next()?;
-    let mut numbers = release.split('.').map(str::parse::<u64>);
-    let version = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
-    numbers.next().is_none().then_some(version)
 }

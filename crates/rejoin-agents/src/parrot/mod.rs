@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::extra_args::Rules;
 use crate::failures::Failures;
 use crate::loose::{Number, Text};
-use crate::message::{Phase, Turn};
 use crate::one_shot::{Lines, OneShot};
+use crate::turn_state::{Phase, Turn};
 use crate::{
     About, Capabilities, Definition, Found, ProbeAnswer, Process, ProcessRequest, Refusal, help, places,
 };

@@ -9,25 +9,17 @@ use super::prompt::{self, Guard};
 use super::wire::{Message, Update, Wire};
 use crate::failures::Failures;
 use crate::loose::TextOr;
-use crate::message::{Phase, Turn};
 use crate::one_shot::Lines;
 use crate::session_id::is_lower_case_uuid;
+use crate::turn_state::{Phase, Turn};
+use crate::words::{Names, lists};
 use crate::{Exit, Refusal, TurnRequest, turn};
 
 /// Lines that are known and say nothing new about the turn.
-const QUIET_LINES: &[&str] = &[
-    "agent_start",
-    "turn_start",
-    "turn_end",
-    "tool_execution_update",
-    "queue_update",
-    "thinking_level_changed",
-    "session_info_changed",
-    "entry_appended",
-    "bash_execution_update",
-    "summarization_retry_attempt_start",
-    "summarization_retry_finished",
-];
+const QUIET_LINES: Names = "agent_start turn_start turn_end tool_execution_update queue_update \
+                            thinking_level_changed session_info_changed entry_appended \
+                            bash_execution_update summarization_retry_attempt_start \
+                            summarization_retry_finished";
 
 pub(super) struct PiLines {
     /// What keeps a prompt from acting.
@@ -300,7 +292,7 @@ impl Lines for PiLines {
                 None => {}
             },
             "extension_error" => turn.warn("extension", wire.error.into_string()),
-            kind => return QUIET_LINES.contains(&kind),
+            kind => return lists(QUIET_LINES, kind),
         }
         true
     }

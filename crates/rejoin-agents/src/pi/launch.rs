@@ -23,7 +23,7 @@ pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Proc
     let extra_args = long_names(request.extra_args);
     check_extra_args(&extra_args, request.turn.permissions)?;
 
-    // Pi knows no --flag=value.
+    // Pi knows no --flag=value (0.74.2).
     let mut args: Vec<OsString> = ["--mode", "json"].map(OsString::from).to_vec();
     if request.ephemeral {
         if !capabilities.ephemeral {
@@ -59,7 +59,7 @@ pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Proc
 
     let driver = OneShot::driver(agent, !request.ephemeral, PiLines::new(guard));
     Ok(Process {
-        // Without it Pi installs missing packages when it starts, those a project names included.
+        // Without it Pi installs missing packages when it starts, those a project names included (0.74.2).
         env: vec![("PI_OFFLINE".into(), "1".into())],
         copies: !copies.is_empty(),
         ..Process::new(args, driver)

@@ -1,4 +1,4 @@
-//! Where Pi keeps its sessions: one file each, in a directory named after the project's, or all of
+//! Where Pi (0.74.2) keeps its sessions: one file each, in a directory named after the project's, or all of
 //! them in one directory that the user named.
 
 use std::fs::File;

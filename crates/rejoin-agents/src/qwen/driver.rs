@@ -8,17 +8,17 @@ use super::{NAME, failure, prompt};
 use crate::attached::Reads;
 use crate::driver::ended_saying;
 use crate::failures::Failures;
-use crate::message::{Phase, Turn};
 use crate::one_shot::Lines;
 use crate::stream_json::{Conversation, Limit, Texts, Tokens, Wire, begun};
-use crate::words::before_it_began;
+use crate::turn_state::{Phase, Turn};
+use crate::words::{Names, before_it_began, lists};
 use crate::{Exit, Refusal, TurnRequest, turn};
 
 /// What it puts of a file into a prompt (0.15.10).
 const READS: Reads = Reads { bytes: 24_000, lines: 999, width: 24_000 };
 
 /// Lines that are known and say nothing about the turn.
-const QUIET_LINES: &[&str] = &["control_request", "control_response", "control_cancel_request"];
+const QUIET_LINES: Names = "control_request control_response control_cancel_request";
 
 #[derive(Default)]
 pub(super) struct QwenLines {
@@ -197,7 +197,7 @@ impl Lines for QwenLines {
                 self.conversation.line(wire, &mut self.posing, turn);
                 self.posing.held = None;
             }
-            kind if QUIET_LINES.contains(&kind) => {}
+            kind if lists(QUIET_LINES, kind) => {}
             _ => return self.conversation.line(wire, &mut self.posing, turn),
         }
         true

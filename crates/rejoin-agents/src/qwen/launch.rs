@@ -42,7 +42,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     let elsewhere = request.extra_args.iter().any(|arg| arg.contains("-dir"));
     let lines = QwenLines::new(request.dir.to_owned(), elsewhere, limit);
     let driver = OneShot::driver(Agent::Qwen, !request.ephemeral, lines);
-    // Without it a wrapper takes the signals and the real process lives on.
+    // Without it a wrapper takes the signals and the real process lives on (0.15.10).
     let env = vec![("QWEN_CODE_NO_RELAUNCH".to_owned(), "true".to_owned())];
     let mut process = Process { env, warnings, copies, ..Process::new(args, driver) };
     if let Some(place) = place {

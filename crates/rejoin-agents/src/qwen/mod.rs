@@ -94,7 +94,7 @@ impl Definition for Qwen {
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"],
+            "OPENAI_API_KEY DASHSCOPE_API_KEY GEMINI_API_KEY ANTHROPIC_API_KEY",
             settings_dir(env).iter().map(|dir| dir.join("oauth_creds.json")).collect(),
             "run qwen once and log in, or set OPENAI_API_KEY",
         ))

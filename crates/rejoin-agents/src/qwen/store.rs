@@ -1,4 +1,4 @@
-//! Where Qwen keeps its sessions: one file each, in a directory named after the project's.
+//! Where Qwen (0.15.10) keeps its sessions: one file each, in a directory named after the project's.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -13,8 +13,8 @@ use serde_json::json;
 use crate::Step;
 use crate::driver::json_line;
 use crate::loose::TextOr;
-use crate::message::{Phase, Turn};
 use crate::session_id::is_lower_case_uuid;
+use crate::turn_state::{Phase, Turn};
 use blocks::{Block, StreamEvent};
 
 pub(crate) use limit::Limit;
