@@ -28,6 +28,7 @@ mod quote;
 mod reason;
 mod receipt;
 mod record;
+mod request_key;
 mod retell;
 mod shorten;
 mod slice;
@@ -60,6 +61,7 @@ pub use question::{
 pub use reason::Reason;
 pub use receipt::{Decision, Receipt};
 pub use record::{Envelope, Kind, Native, Record};
+pub use request_key::{InvalidRequestKey, RequestKey};
 pub use retell::{Reteller, Retold};
 pub use slice::{Scope, Slice};
 pub use system::{AgentSession, Asked, ConversationInfo, Intent, System};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{CallStatus, Content, ConversationId, MessageId, SessionId, System, Usage};
+use crate::{CallStatus, Content, ConversationId, MessageId, RequestKey, SessionId, System, Usage};
 
 /// One line of a journal, as it is written. Documented in docs/journal.md.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -57,6 +57,9 @@ pub struct Record {
     /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
+    /// For what the user said: by what whoever asked for the turn tells his requests apart, where he does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestKey>,
     /// The body of a system record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_payload: Option<Value>,

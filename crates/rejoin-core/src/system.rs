@@ -1,3 +1,5 @@
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -224,14 +226,52 @@ impl System {
 
     /// What a record says; `None` if it is none of rejoin's own, or of a kind this version does not know.
     pub fn of(record: &Record) -> Option<System> {
-        let body = record.system_payload.clone().unwrap_or_default();
-        let whole = serde_json::json!({ "subtype": record.subtype.as_ref()?, "systemPayload": body });
-        serde_json::from_value(whole).ok()
+        static NONE: Value = Value::Null;
+        let body = record.system_payload.as_ref().unwrap_or(&NONE);
+        Body::read(record.subtype.as_ref()?, body)
     }
 
     /// Reads a body; `None` for what this version does not know.
     pub fn read(subtype: &str, payload: &str) -> Option<System> {
-        let subtype = serde_json::to_string(subtype).ok()?;
-        serde_json::from_str(&format!(r#"{{"subtype":{subtype},"systemPayload":{payload}}}"#)).ok()
+        let mut json = serde_json::Deserializer::from_str(payload);
+        let system = Body::read(subtype, &mut json)?;
+        json.end().ok()?;
+        Some(system)
+    }
+}
+
+/// A record's subtype and its body as the two fields that they were taken from: each body is parsed where it
+/// stands, once.
+struct Body<'a, D> {
+    subtype: &'a str,
+    body: Option<D>,
+    told: bool,
+}
+
+impl<'de, D: Deserializer<'de>> Body<'_, D> {
+    fn read(subtype: &str, body: D) -> Option<System> {
+        let body = Body { subtype, body: Some(body), told: false };
+        System::deserialize(MapAccessDeserializer::new(body)).ok()
+    }
+}
+
+impl<'de, D: Deserializer<'de>> MapAccess<'de> for Body<'_, D> {
+    type Error = D::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, D::Error> {
+        let key = match (self.told, &self.body) {
+            (false, _) => "subtype",
+            (true, Some(_)) => "systemPayload",
+            (true, None) => return Ok(None),
+        };
+        seed.deserialize(StrDeserializer::new(key)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, D::Error> {
+        if !std::mem::replace(&mut self.told, true) {
+            return seed.deserialize(StrDeserializer::new(self.subtype));
+        }
+        let body = self.body.take().ok_or_else(|| D::Error::custom("a value without a key"))?;
+        seed.deserialize(body)
     }
 }

@@ -28,6 +28,6 @@ impl Engine {
         let info = loaded.conversation.info.ok_or_else(|| {
             TurnError::Usage(format!("conversation {} has lost its beginning", conversation.short()))
         })?;
-        self.note(conversation, &info, &[System::Asked(asked)])
+        Ok(self.note(conversation, &info, &[System::Asked(asked)])?)
     }
 }

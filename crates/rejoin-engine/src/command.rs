@@ -1,7 +1,6 @@
 //! One shell command below the supervisor: it ends with us, and its output is kept within bounds.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -98,7 +97,6 @@ struct Running {
     child: Supervised,
     /// What it is told to be stopped, one after the other.
     ladder: &'static [Command],
-    reports: Vec<u8>,
     ended: Option<(CommandEnd, Drain)>,
     /// Why it is being stopped, since when the last request waits, and how many there were.
     stopping: Option<(CommandEnd, Instant, usize)>,
@@ -123,7 +121,7 @@ impl Engine {
             env: command.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             remove_env: Vec::new(),
             dir: &command.dir,
-            locks: lock.into_iter().filter_map(Lease::descriptor).collect(),
+            leases: lock.into_iter().filter_map(Lease::descriptor).collect(),
             mark: mark.clone(),
         };
         let running = Running::start(&self.helper, launch, LADDER)
@@ -152,7 +150,7 @@ impl Running {
     fn start(helper: &Helper, launch: LaunchSpec<'_>, ladder: &'static [Command]) -> std::io::Result<Self> {
         let mut child = Supervised::start(helper, launch)?;
         child.stdin = None;
-        Ok(Self { child, ladder, reports: Vec::new(), ended: None, stopping: None, lost: None })
+        Ok(Self { child, ladder, ended: None, stopping: None, lost: None })
     }
 
     fn watch(mut self, timeout: Option<Duration>, cancel: &CancelWatch) -> std::io::Result<CommandOutcome> {
@@ -211,6 +209,9 @@ impl Running {
             (said, None) => said,
         };
         let may_leave = self.ladder == LADDER && end == CommandEnd::Exited(0);
+        if may_leave {
+            self.child.end_turn();
+        }
         self.child.tell(if may_leave { Command::Leave } else { Command::Kill });
         self.child.last_reports();
         let mut complaints = stderr.text();
@@ -268,22 +269,16 @@ impl Running {
 
     /// Whether more may come.
     fn read_reports(&mut self) -> bool {
-        let mut buffer = [0; 4096];
-        match (&self.child.control).read(&mut buffer) {
-            Ok(0) => {
-                self.lost = self.child.wait();
-                self.end(CommandEnd::Killed(None));
-                return false;
-            }
-            Ok(count) => self.reports.extend_from_slice(&buffer[..count]),
-            Err(_) => return true,
-        }
-        while let Some(end) = self.reports.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.reports.drain(..=end).collect();
-            let end = match serde_json::from_slice(&line) {
-                Ok(Report::Exited { code: Some(code), .. }) => CommandEnd::Exited(code),
-                Ok(Report::Exited { signal, .. }) => CommandEnd::Killed(signal),
-                Ok(Report::Failed { text }) => CommandEnd::NotStarted(text),
+        let Some(reports) = self.child.read_reports() else {
+            self.lost = self.child.wait();
+            self.end(CommandEnd::Killed(None));
+            return false;
+        };
+        for report in reports {
+            let end = match report {
+                Report::Exited { code: Some(code), .. } => CommandEnd::Exited(code),
+                Report::Exited { signal, .. } => CommandEnd::Killed(signal),
+                Report::Failed { text } => CommandEnd::NotStarted(text),
                 _ => continue,
             };
             self.end(end);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rejoin_agents::Definition;
-use rejoin_journal::{Home, Locks, Store};
+use rejoin_journal::{Home, Leases, Store};
 
 use crate::before::probe::{find_command, probe};
 use crate::before::room::Room;
@@ -16,6 +16,7 @@ use crate::{AgentSetup, Helper, Installation, TurnError};
 pub struct Engine {
     pub(crate) home: Home,
     pub(crate) store: Arc<dyn Store>,
+    leases: Arc<dyn Leases>,
     pub(crate) helper: Helper,
     /// Write the journals of all turns.
     pub(crate) writers: JournalWriters,
@@ -27,13 +28,19 @@ impl Engine {
     /// An engine on a home directory, which need not be there as long as nothing is to be written.
     pub fn open(home: PathBuf, helper: Helper) -> Result<Self, TurnError> {
         let home = Home::look(home)?;
-        let store = Arc::new(home.store());
-        Ok(Self::on(home, store, helper))
+        let (store, leases) = (Arc::new(home.store()), Arc::new(home.locks()));
+        Ok(Self::on(home, store, leases, helper))
     }
 
-    /// An engine whose journals are kept in a store that it is given; all else is in the home directory.
-    pub fn on(home: Home, store: Arc<dyn Store>, helper: Helper) -> Self {
-        Self { home, store, helper, writers: JournalWriters::default(), room: Room::default() }
+    /// An engine whose journals are kept in a store and whose rights to write are leases that it is given; all else
+    /// is in the home directory.
+    ///
+    /// Leases need not be files. One that has a [descriptor](rejoin_journal::Lease::descriptor) is handed to the
+    /// supervisor of an agent, which holds it until all that the agent started is gone, also if this process is
+    /// killed. Any other is held by this process alone: should it be taken away or run out, the store refuses what is
+    /// written with its token, and whoever gets it next ends what carries its marks.
+    pub fn on(home: Home, store: Arc<dyn Store>, leases: Arc<dyn Leases>, helper: Helper) -> Self {
+        Self { home, store, leases, helper, writers: JournalWriters::default(), room: Room::default() }
     }
 
     /// Makes the home directory, if it is not there: needed before a turn is run.
@@ -61,9 +68,9 @@ impl Engine {
         self.home.cache()
     }
 
-    /// The locks.
-    pub fn locks(&self) -> Locks {
-        self.home.locks()
+    /// Where the right to be the only one at something is got.
+    pub fn leases(&self) -> &dyn Leases {
+        &*self.leases
     }
 
     /// Finds an agent and learns what it can do. `None` if it is not installed.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use rejoin_agents::Refusal;
+use rejoin_core::{ConversationId, TurnId};
 use rejoin_journal::{JournalError, Owner};
 
 /// Why a turn was not carried out. A turn that ran and failed is no error but an outcome.
@@ -33,6 +34,26 @@ pub enum TurnError {
         running: usize,
         /// How many files may be open.
         limit: u64,
+    },
+    /// It was asked for already, with the same key.
+    #[error("this was asked for already with the key {key:?}: turn {turn} of conversation {} stands for it", conversation.short())]
+    AlreadyAsked {
+        /// The key of the request.
+        key: String,
+        /// Where it stands.
+        conversation: ConversationId,
+        /// The turn that was asked for, which may still run.
+        turn: TurnId,
+    },
+    /// The key was given to another request.
+    #[error("the key {key:?} was used for another request already, turn {turn} of conversation {}; give each request a key of its own", conversation.short())]
+    KeyReused {
+        /// The key of the request.
+        key: String,
+        /// Where it stands.
+        conversation: ConversationId,
+        /// The turn that was asked for with it.
+        turn: TurnId,
     },
     /// It is no longer what was looked at.
     #[error("{what} went on since it was looked at; it is kept as it is: look again")]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::task::Waker as TaskWaker;
 use std::time::Duration;
 
 use rejoin_core::{ConversationId, Event, MessageId, Record, Reteller, TurnId};
@@ -132,6 +133,24 @@ impl Events {
         Self { feed, source, waiting: VecDeque::new(), journal }
     }
 
+    /// The next event if it is there, without waiting for anything, the disk included. `None` if a watcher who
+    /// lags has to be served from the journal, which [`Events::next_within`] reads. After
+    /// [`NextEvent::Nothing`] the waker is woken when it is worth looking again.
+    pub fn next_ready(&mut self, waker: &TaskWaker) -> Option<NextEvent> {
+        if self.waiting.is_empty() {
+            // Asked first: what comes until it is looked at is not missed.
+            self.feed.wake_on_change(waker);
+            while self.waiting.is_empty() && self.take_fed(Duration::ZERO) {}
+        }
+        match (self.waiting.pop_front(), &self.source) {
+            (Some(event), _) => Some(NextEvent::Event(Box::new(event))),
+            (None, Source::Over) => Some(NextEvent::Over),
+            (None, Source::Live(_)) => Some(NextEvent::Nothing),
+            (None, Source::Journal(from)) if !self.feed.is_beyond(from.at) => Some(NextEvent::Nothing),
+            (None, Source::Journal(_)) => None,
+        }
+    }
+
     /// The next event, waiting for it no longer than `limit`.
     pub fn next_within(&mut self, limit: Duration) -> NextEvent {
         if let Some(event) = self.waiting.pop_front() {
@@ -139,24 +158,11 @@ impl Events {
         }
         match &mut self.source {
             Source::Over => return NextEvent::Over,
-            Source::Live(shown) => match self.feed.pop(limit) {
-                Fed::Nothing => return NextEvent::Nothing,
-                Fed::Closed => self.source = Source::Over,
-                Fed::Batch(batch, place) => {
-                    for event in &batch {
-                        shown.note(event);
-                    }
-                    shown.place = place;
-                    self.waiting.extend(batch);
+            Source::Live(_) => {
+                if !self.take_fed(limit) {
+                    return NextEvent::Nothing;
                 }
-                Fed::Lagging => {
-                    let shown = std::mem::take(shown);
-                    self.source = match self.journal.clone() {
-                        Some(journal) => Source::Journal(Box::new(FromJournal::new(journal, shown))),
-                        None => Source::Over,
-                    };
-                }
-            },
+            }
             Source::Journal(from) => {
                 // Asked first: what is written until then is read.
                 let closed = self.feed.wait_beyond(from.at, limit);
@@ -170,6 +176,30 @@ impl Events {
             }
         }
         self.next_within(limit)
+    }
+
+    /// Takes what comes as it happens, waiting for it no longer than `limit`; whether something came of it.
+    fn take_fed(&mut self, limit: Duration) -> bool {
+        let Source::Live(shown) = &mut self.source else { return false };
+        match self.feed.pop(limit) {
+            Fed::Nothing => return false,
+            Fed::Closed => self.source = Source::Over,
+            Fed::Batch(batch, place) => {
+                for event in &batch {
+                    shown.note(event);
+                }
+                shown.place = place;
+                self.waiting.extend(batch);
+            }
+            Fed::Lagging => {
+                let shown = std::mem::take(shown);
+                self.source = match self.journal.clone() {
+                    Some(journal) => Source::Journal(Box::new(FromJournal::new(journal, shown))),
+                    None => Source::Over,
+                };
+            }
+        }
+        true
     }
 }
 

@@ -1,5 +1,6 @@
 //! A turn that was started: watched, answered, stopped and waited for from any thread.
 
+use std::task::Waker;
 use std::thread::JoinHandle;
 
 use rejoin_agents::Answer;
@@ -74,6 +75,13 @@ impl TurnHandle {
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Whether all was told, so that [`TurnHandle::join`] returns in a moment. If not, the waker is woken when it
+    /// is worth asking again.
+    pub fn is_told(&self, waker: &Waker) -> bool {
+        self.feed.wake_on_change(waker);
+        self.feed.is_closed()
     }
 
     /// Waits for its end.

@@ -13,6 +13,8 @@ pub struct Limits {
     pub idle: Option<Duration>,
     /// From the end of the turn to the end of the process.
     pub exit: Duration,
+    /// From the end of the turn until the agent's store shows it, for agents that say so before they store it.
+    pub settle: Duration,
     /// Between two steps of the stop ladder.
     pub grace: Duration,
     /// One line of output.
@@ -25,6 +27,7 @@ impl Default for Limits {
             turn: None,
             idle: Some(Duration::from_mins(15)),
             exit: Duration::from_secs(10),
+            settle: Duration::from_secs(5),
             grace: Duration::from_secs(5),
             line: 8 << 20,
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
-use rejoin_core::{ConversationId, MessageId, Permissions, Scope, TurnId};
+use rejoin_core::{ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
 use rejoin_journal::{Lease, Loaded};
 
-use crate::{EarlyLease, Limits, TurnError};
+use crate::{EarlyLease, KeptAttachment, Limits, TurnError};
 
 /// A turn to be carried out, with everything already resolved that configuration has a say in.
 pub struct Order {
@@ -26,6 +26,8 @@ pub struct Order {
     pub prompt: String,
     /// Files that go along.
     pub attachments: Vec<Attached>,
+    /// Files that go along and are kept in the store: they are read before the turn begins.
+    pub kept_attachments: Vec<KeptAttachment>,
     /// Where the agent shall keep its sessions from now on; empty for its own place.
     pub session_dir: Option<PathBuf>,
     /// Where, if not in the conversation's own directory.
@@ -53,6 +55,8 @@ pub struct Order {
     pub limits: Limits,
     /// How long to wait for a conversation that is in use.
     pub wait: Option<Duration>,
+    /// By what whoever asks tells his requests apart: one that stands in the conversation is not carried out again.
+    pub request: Option<RequestKey>,
     /// The conversation as it was read under that lease, if it was.
     pub loaded: Option<Loaded>,
     /// The lease on the conversation, where it was taken before the order was made: what an order

@@ -7,8 +7,8 @@ use std::time::Instant;
 use rejoin_agents::Lookup;
 use rejoin_core::plan::{Plan, Wish};
 use rejoin_core::{
-    Content, Event, FailureClass, Intent, Kind, LaunchEnd, Outcome, Part, Pin, PinLife, Reason, Receipt,
-    SCHEMA_VERSION, SessionId, System, TurnId,
+    Content, Event, FailureClass, Intent, Kind, Outcome, Part, Pin, PinLife, Reason, SCHEMA_VERSION,
+    SessionId, System, TurnId,
 };
 use rejoin_journal::{LONGEST_LINE, Lease, Writer, private};
 
@@ -16,11 +16,10 @@ use crate::after::receipt::receipt;
 use crate::before::attach::write_copies;
 use crate::before::context::{TurnContext, environment};
 use crate::before::first_start::SetUp;
-use crate::before::lease::Leases;
+use crate::before::lease::TurnLeases;
 use crate::before::prepare::{DryRun, LOSSY, Prepared, WITHHELD, about, withheld};
 use crate::before::probe::Ask;
 use crate::before::scratch::{self, Scratch};
-use crate::before::stored_session;
 use crate::during::answers::AnswerBox;
 use crate::during::cancel::CancelWatch;
 use crate::during::feed::Feed;
@@ -37,8 +36,10 @@ impl Engine {
     /// What a turn would do: decision, command line, words. Nothing is run or written.
     pub fn dry_run(&self, mut order: Order) -> Result<DryRun, TurnError> {
         let loaded = order.loaded.take();
+        self.read_kept_attachments(&mut order)?;
         let order = &order;
         check_prompt(order)?;
+        self.check_request(order)?;
         let context = TurnContext::read(self, order, loaded)?;
         let plan = context.plan(self, order);
         let ready = Prepared::make(self, order, &context, plan)?;
@@ -50,11 +51,14 @@ impl Engine {
     pub fn start(&self, mut order: Order, cancel: CancelWatch) -> Result<TurnHandle, TurnError> {
         let (beginning, lease, loaded) = (order.beginning.take(), order.lease.take(), order.loaded.take());
         check_prompt(&order)?;
+        self.check_request(&order)?;
+        self.read_kept_attachments(&mut order)?;
         let place = self.room.take()?;
 
         // Lock, read the path, plan, compose: everything that can be refused is refused here.
-        let mut leases = Leases::new(self, &order, &cancel);
+        let mut leases = TurnLeases::new(self, &order, &cancel);
         leases.conversation(lease)?;
+        self.check_request(&order)?;
         let mut context = TurnContext::read(self, &order, loaded)?;
         let plan = context.plan(self, &order);
         let used_elsewhere = match &plan {
@@ -115,24 +119,24 @@ impl Engine {
 }
 
 /// A turn on its way.
-struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     engine: &'a Engine,
-    order: &'a Order,
-    context: &'a TurnContext,
+    pub(crate) order: &'a Order,
+    pub(crate) context: &'a TurnContext,
     /// What the present launch carries out.
     plan: Plan,
-    head: RecordHeader,
-    id: TurnId,
+    pub(crate) head: RecordHeader,
+    pub(crate) id: TurnId,
     leases: Vec<Lease>,
-    started: Instant,
-    warnings: Vec<String>,
+    pub(crate) started: Instant,
+    pub(crate) warnings: Vec<String>,
     /// The first lines that were not events.
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     /// How many times the agent was launched.
     runs: u32,
-    cancel: &'a CancelWatch,
+    pub(crate) cancel: &'a CancelWatch,
     answers: &'a AnswerBox,
-    outbox: Outbox,
+    pub(crate) outbox: Outbox,
 }
 
 /// What one launch came to.
@@ -143,7 +147,7 @@ struct Launched {
 }
 
 impl Turn<'_> {
-    fn ephemeral(&self) -> bool {
+    pub(crate) fn ephemeral(&self) -> bool {
         self.order.wish == Wish::Ephemeral
     }
 
@@ -206,6 +210,7 @@ impl Turn<'_> {
         let files = about(order).into_iter().map(|attachment| Part::Attachment { attachment });
         let parts = [Part::text(order.prompt.as_str())].into_iter().chain(files).collect();
         user.message = Some(Content::user(parts));
+        user.request.clone_from(&order.request);
         records.push(user);
         for pin in context.pins_to_retire(order) {
             records.push(self.pin_record(pin.retired_by_the_user()));
@@ -245,7 +250,7 @@ impl Turn<'_> {
         Ok(begin)
     }
 
-    fn pin_record(&self, pin: Pin) -> rejoin_core::Record {
+    pub(crate) fn pin_record(&self, pin: Pin) -> rejoin_core::Record {
         self.head.system(Some(self.id), &System::Pin(Box::new(pin)))
     }
 
@@ -300,7 +305,7 @@ impl Turn<'_> {
         self.outbox.emit(Event::Warning { code, text });
     }
 
-    /// Runs the agent and settles the turn. There is a second launch after a refusal to resume; a
+    /// Runs the agent until the turn has ended and settled. There is a second launch after a refusal to resume; a
     /// third would not end better.
     fn carry_out(&mut self, first: Prepared, life: PinLife) -> Result<TurnOutcome, TurnError> {
         let asked = first.composed.session().cloned();
@@ -347,7 +352,7 @@ impl Turn<'_> {
         receipt.asked = asked.map(|session| session.as_str().to_owned());
         receipt.bytes = bytes;
         receipt.lossy = lossy;
-        self.settle(receipt, result, life)
+        self.ended(receipt, result, life)
     }
 
     /// Launches the agent once and sees it through.
@@ -366,7 +371,7 @@ impl Turn<'_> {
             env,
             remove_env: order.agent.foreign_env().iter().map(|name| (*name).to_owned()).collect(),
             dir: &context.dir,
-            locks: self.leases.iter().filter_map(Lease::descriptor).collect(),
+            leases: self.leases.iter().filter_map(Lease::descriptor).collect(),
             mark: self.id.to_string(),
         };
         scratch::sweep(&self.engine.own_dir(&*order.agent));
@@ -461,61 +466,8 @@ impl Turn<'_> {
         Ok((prepared, life))
     }
 
-    fn unrecorded(&self, cause: Trouble) -> TurnError {
+    pub(crate) fn unrecorded(&self, cause: Trouble) -> TurnError {
         TurnError::Unrecorded { conversation: self.context.id.short(), cause }
-    }
-
-    /// Pin and receipt, synced, then the result.
-    fn settle(
-        &mut self,
-        mut receipt: Receipt,
-        mut result: LaunchResult,
-        life: Option<PinLife>,
-    ) -> Result<TurnOutcome, TurnError> {
-        let was_known = life.as_ref().is_some_and(|life| life.intended().is_some());
-        let life = life.filter(|_| !self.ephemeral());
-        let settled = life.and_then(|life| {
-            let session = result.session.as_ref().or(life.intended().map(|pin| &pin.session))?.clone();
-            let stored = stored_session::after_turn(&*self.order.agent, self.context, &session);
-            life.settled(LaunchEnd {
-                session: result.session.as_ref(),
-                stored: result.stored,
-                outcome: &receipt.outcome,
-                total_told: result.total,
-                total_stored: stored.total,
-                witness: stored.witness,
-            })
-        });
-        if let Some((_, used)) = &settled {
-            result.usage = result.usage.or(*used);
-        }
-        let should_have = !self.ephemeral() && self.context.runtime.can_resume;
-        if settled.is_none() && should_have && receipt.outcome == Outcome::Completed {
-            let then = if was_known { "tells it this one again" } else { "replays the history" };
-            let text = format!("the agent did not name its session: the next turn {then}");
-            self.outbox.emit(Event::Warning { code: "no_session".into(), text: text.clone() });
-            result.warn(&text);
-        }
-        receipt.session = result.session.as_ref().map(|session| session.as_str().to_owned());
-        receipt.warnings = std::mem::take(&mut self.warnings);
-        receipt.warnings.extend(result.take_warnings());
-        receipt.model = result.model;
-        receipt.usage = result.usage;
-        receipt.cost = result.cost;
-        receipt.exit_code = result.exit_code;
-        receipt.diagnostics = result.diagnostics;
-        receipt.milliseconds = self.started.elapsed().as_millis() as u64;
-        if !self.ephemeral() {
-            let pin = settled.map(|(pin, _)| self.pin_record(pin));
-            let mut records: Vec<_> = pin.into_iter().collect();
-            records.push(self.head.system(Some(self.id), &System::Receipt(Box::new(receipt.clone()))));
-            self.outbox.write_synced(records).map_err(|trouble| self.unrecorded(trouble))?;
-        }
-        let text = result.answer.into_string();
-        self.outbox.emit(Event::Result { text: text.clone(), receipt: Box::new(receipt.clone()) });
-        self.outbox.flush();
-        let diagnostics = std::mem::take(&mut self.lines);
-        Ok(TurnOutcome { text, session: result.session, receipt, diagnostics })
     }
 }
 

@@ -154,6 +154,7 @@ fn record(id: ConversationId, parent_uuid: Option<MessageId>, kind: Kind) -> Rec
         model: None,
         tool_calls_metadata: Vec::new(),
         native: None,
+        request: None,
         system_payload: None,
     }
 }

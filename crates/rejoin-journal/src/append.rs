@@ -266,6 +266,7 @@ mod tests {
             model: None,
             tool_calls_metadata: Vec::new(),
             native: None,
+            request: None,
             system_payload: None,
         }
     }

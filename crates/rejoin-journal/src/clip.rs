@@ -156,6 +156,7 @@ mod tests {
             model: None,
             tool_calls_metadata: Vec::new(),
             native: None,
+            request: None,
             system_payload: None,
         }
     }

@@ -527,7 +527,11 @@ fn head_of(path: &Path, may_have_moved: bool) -> Result<Option<ConversationInfo>
 /// How journals stand. Where there are thousands, several threads look at them at once.
 fn standings<'a>(entries: &[(DirEntry, &'a Arc<Path>)]) -> Vec<(JournalState, &'a Arc<Path>)> {
     const MANY: usize = 500;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Asked only where it matters: the answer is read from several files.
+    let threads = match entries.len() {
+        0..=MANY => 1,
+        _ => std::thread::available_parallelism().map_or(1, usize::from),
+    };
     let share = entries.len().div_ceil(threads).max(MANY);
     let (mine, others) = entries.split_at(share.min(entries.len()));
     let stand = |entries: &[(DirEntry, &'a Arc<Path>)]| {

@@ -183,10 +183,10 @@ const MOST_LEFT: usize = 64;
 const LONGEST_OWNER: u64 = 64 << 10;
 
 fn read_owner(mut file: &File) -> Option<Owner> {
-    let mut text = String::new();
+    let mut text = Vec::with_capacity(4 << 10);
     file.rewind().ok()?;
-    file.take(LONGEST_OWNER).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    file.take(LONGEST_OWNER).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 #[cfg(test)]

@@ -60,7 +60,25 @@ fn gone(sent: rustix::io::Result<()>) -> io::Result<()> {
 /// (or has ended and only its parent has not noticed), and where the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn birth(pid: u32) -> Option<u64> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // Of this process it never changes, and every lease names it.
+    static OURS: std::sync::OnceLock<(u32, u64)> = std::sync::OnceLock::new();
+    if let Some((_, born)) = OURS.get().filter(|(ours, _)| *ours == pid) {
+        return Some(*born);
+    }
+    let born = birth_in_proc(pid)?;
+    if pid == std::process::id() {
+        let _ = OURS.set((pid, born));
+    }
+    Some(born)
+}
+
+#[cfg(target_os = "linux")]
+fn birth_in_proc(pid: u32) -> Option<u64> {
+    use std::io::Read;
+    // One read: a file of the system's has no length to go by.
+    let mut stat = [0; 4 << 10];
+    let length = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut stat).ok()?;
+    let stat = &stat[..length];
     // `pid (name) state …`; the name may hold anything.
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_whitespace();

@@ -69,7 +69,10 @@ pub(crate) fn read_back<R: Read + Seek>(
         let begin = end.saturating_sub(step).max(floor);
         source.seek(SeekFrom::Start(begin))?;
         bytes.clear();
-        source.by_ref().take(end - begin).read_to_end(&mut bytes)?;
+        let length = end - begin;
+        // Room for one byte more: where it is full, reading asks for the end in small steps.
+        bytes.reserve_exact(usize::try_from(length).unwrap_or_default() + 1);
+        source.by_ref().take(length).read_to_end(&mut bytes)?;
         // The first line may have begun before.
         let whole = match memchr::memchr(b'\n', &bytes) {
             _ if begin == 0 => 0,

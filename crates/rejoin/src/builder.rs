@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use rejoin_agents::Answer;
 use rejoin_core::{Agent, ConversationId, Event, Permissions, Scope, TurnId};
-use rejoin_engine::{
-    CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher, Why,
-};
+use rejoin_engine::{CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher};
 
 use crate::resolve::{Purpose, Resolve};
-use crate::{Error, Rejoin, TurnRequest, WantedConversation, WantedPlace};
+use crate::{Error, Rejoin, TurnRequest, WantedConversation, WantedMessage, WantedPlace, Why};
 
 /// Describes one turn; [`run`](TurnBuilder::run) carries it out, [`start`](TurnBuilder::start) begins it.
 /// What contradicts itself is an error when it is run, never silently one of the two.
@@ -93,20 +91,25 @@ impl<'a> TurnBuilder<'a> {
         self.want(WantedConversation::Reference(reference.into()))
     }
 
-    /// Branch from the turn of this message (id or unique prefix, a turn's number, a branch, `@~1`)
-    /// instead of the head.
-    pub fn checkpoint(self, message: impl Into<String>) -> Self {
+    /// Continue this conversation.
+    pub fn in_conversation(self, id: ConversationId) -> Self {
+        self.want(WantedConversation::Id(id))
+    }
+
+    /// Branch from the turn of this message (its id, or in the user's terms a unique prefix of it, a turn's
+    /// number, a branch, `@~1`) instead of the head.
+    pub fn checkpoint(self, message: impl Into<WantedMessage>) -> Self {
         self.put_at(WantedPlace::After(message.into()))
     }
 
     /// Run beside the turn of this message, with another prompt: a branch that begins before it.
-    pub fn instead_of(self, message: impl Into<String>) -> Self {
+    pub fn instead_of(self, message: impl Into<WantedMessage>) -> Self {
         self.put_at(WantedPlace::InsteadOf(message.into()))
     }
 
     /// Run the turn of this message (else the head's) again, with its own prompt: a failed or cut one
     /// goes on as a child, so that its session can be resumed; a completed one gets a sibling.
-    pub fn retry(self, message: Option<String>) -> Self {
+    pub fn retry(self, message: Option<WantedMessage>) -> Self {
         self.put_at(WantedPlace::Again(message))
     }
 
@@ -238,7 +241,7 @@ impl<'a> TurnBuilder<'a> {
     /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt.
     pub fn why(self) -> Result<Why, Error> {
         let order = self.order(Purpose::Look)?;
-        Ok(self.rejoin.engine.why(order)?)
+        Ok(self.rejoin.explain(order)?)
     }
 
     /// Carries out the turn; `on_event` sees everything that happens.

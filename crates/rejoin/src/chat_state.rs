@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_core::{Agent, ConversationId, MessageId, Scope};
-use rejoin_engine::Why;
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions};
+use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, WantedMessage, Why};
 
 /// Stands for what will be said when it is asked whether anything can be.
 const SOMETHING: &str = "?";
@@ -27,6 +26,8 @@ pub enum ChatConversation {
     Named(String),
     /// By id, unique prefix, name, `@`, or the agent's own session id.
     Reference(String),
+    /// This one.
+    Id(ConversationId),
 }
 
 /// What a chat begins with.
@@ -36,7 +37,7 @@ pub struct ChatStart {
     /// Which conversation.
     pub conversation: ChatConversation,
     /// The first turn branches from the turn of this message.
-    pub checkpoint: Option<String>,
+    pub checkpoint: Option<WantedMessage>,
     /// Which turns agents are told about, where a conversation begins.
     pub scope: Option<Scope>,
     /// How its turns are carried out.
@@ -51,7 +52,7 @@ pub struct ChatState {
     conversation: Option<ConversationId>,
     /// The name it gets when it begins.
     name: Option<String>,
-    checkpoint: Option<String>,
+    checkpoint: Option<WantedMessage>,
     scope: Option<Scope>,
     options: TurnOptions,
     agent: Agent,
@@ -62,13 +63,14 @@ impl ChatState {
     /// Finds the conversation, and refuses what the first turn would refuse. Nothing is run or written.
     pub fn begin(rejoin: &Rejoin, dir: &Path, start: ChatStart) -> Result<Self, Error> {
         let ChatStart { conversation: wanted, checkpoint, scope, options } = start;
-        let (reference, name) = match &wanted {
-            ChatConversation::New => (None, None),
-            ChatConversation::Latest => (Some("@"), None),
-            ChatConversation::Named(name) => (Some(name.as_str()), Some(name.clone())),
-            ChatConversation::Reference(text) => (Some(text.as_str()), None),
+        let find = |reference: &str| rejoin.view(dir, reference).map(|view| Some(view.id()));
+        let (found, name) = match &wanted {
+            ChatConversation::New => (Ok(None), None),
+            ChatConversation::Latest => (find("@"), None),
+            ChatConversation::Named(name) => (find(name), Some(name.clone())),
+            ChatConversation::Reference(text) => (find(text), None),
+            ChatConversation::Id(id) => (rejoin.known(*id).map(Some), None),
         };
-        let found = reference.map(|reference| rejoin.view(dir, reference).map(|view| view.id())).transpose();
         let may_begin = matches!(wanted, ChatConversation::Latest | ChatConversation::Named(_));
         let conversation = match found {
             Err(error) if error.exit_code() == NOT_FOUND && may_begin => None,
@@ -105,8 +107,8 @@ impl ChatState {
     }
 
     /// The message after which the next turn goes on, if not the head.
-    pub fn checkpoint(&self) -> Option<&str> {
-        self.checkpoint.as_deref()
+    pub fn checkpoint(&self) -> Option<&WantedMessage> {
+        self.checkpoint.as_ref()
     }
 
     /// How the next turn is carried out.
@@ -129,7 +131,7 @@ impl ChatState {
             turn = turn.in_conversation(id);
         }
         if let Some(message) = &self.checkpoint {
-            turn = turn.checkpoint(message);
+            turn = turn.checkpoint(message.clone());
         }
         if let Some(scope) = self.scope {
             turn = turn.scope(scope);
@@ -138,7 +140,7 @@ impl ChatState {
     }
 
     /// A turn of the conversation again: of this message, else the head's. `None` if nothing was said yet.
-    pub fn retry<'a>(&self, rejoin: &'a Rejoin, message: Option<String>) -> Option<TurnBuilder<'a>> {
+    pub fn retry<'a>(&self, rejoin: &'a Rejoin, message: Option<WantedMessage>) -> Option<TurnBuilder<'a>> {
         let turn = rejoin.project(&self.dir).in_conversation(self.conversation?);
         Some(self.options.apply(turn.retry(message)))
     }
@@ -151,7 +153,7 @@ impl ChatState {
         prompt: impl Into<String>,
     ) -> Option<TurnBuilder<'a>> {
         let turn = rejoin.project(&self.dir).in_conversation(self.conversation?);
-        Some(self.options.apply(turn.instead_of_message(message).prompt(prompt)))
+        Some(self.options.apply(turn.instead_of(message).prompt(prompt)))
     }
 
     /// A turn began in this conversation: however it ends, the chat goes on there, and what was meant for one turn

@@ -38,7 +38,7 @@ impl Rejoin {
     }
 
     pub(crate) fn is_running(&self, id: ConversationId) -> bool {
-        matches!(self.engine.locks().holder(LeaseName::conversation(id)), Ok(Some(_)))
+        matches!(self.engine.leases().holder(&LeaseName::conversation(id)), Ok(Some(_)))
     }
 
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.

@@ -53,6 +53,12 @@ impl Error {
         TurnError::Usage(text.into()).into()
     }
 
+    /// The executor gave a thread up.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn executor(cause: tokio::task::JoinError) -> Self {
+        TurnError::System { what: "tokio ended what was awaited".to_owned(), cause: cause.into() }.into()
+    }
+
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         TurnError::NotFound(text.into()).into()
     }
@@ -71,4 +77,9 @@ impl From<JournalError> for Error {
     fn from(error: JournalError) -> Self {
         TurnError::from(error).into()
     }
+}
+
+/// What the system refused.
+pub(crate) fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |cause| TurnError::System { what: format!("cannot {what}"), cause }.into()
 }

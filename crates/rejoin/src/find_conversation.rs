@@ -93,6 +93,12 @@ impl Rejoin {
         Err(Error::not_found(format!("no conversation {text:?}; `rejoin ls` lists them{hint}")))
     }
 
+    /// A conversation by its id, which must be there.
+    pub(crate) fn known(&self, id: ConversationId) -> Result<ConversationId, Error> {
+        self.engine.store().fetch(id, &[0], &mut |_, _| {})?;
+        Ok(id)
+    }
+
     /// Keeps names as they are until the lease is dropped.
     pub(crate) fn lock_names(&self) -> Result<Lease, Error> {
         self.lock(&LeaseName::names(), "naming a conversation", "the list of names")
@@ -109,13 +115,12 @@ impl Rejoin {
 
     fn lock(&self, name: &LeaseName, doing: &str, what: &str) -> Result<Lease, Error> {
         let owner = Owner::this_process("rejoin", doing, "");
-        self.engine.locks().acquire(name, &owner, Some(Duration::from_secs(30))).map_err(
-            |error| match error {
-                LockError::Busy { owner, .. } => TurnError::Busy { what: what.to_owned(), owner }.into(),
-                LockError::Journal(error) => error.into(),
-                LockError::Name { .. } => Error::usage(error.to_string()),
-            },
-        )
+        self.engine.leases().acquire(name, &owner, Some(Duration::from_secs(30))).map_err(|error| match error
+        {
+            LockError::Busy { owner, .. } => TurnError::Busy { what: what.to_owned(), owner }.into(),
+            LockError::Journal(error) => error.into(),
+            LockError::Name { .. } => Error::usage(error.to_string()),
+        })
     }
 }
 

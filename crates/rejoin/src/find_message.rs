@@ -1,9 +1,11 @@
 //! From what a person types to the message that is meant.
 
+use std::fmt;
+
 use rejoin_core::{Conversation, MessageId, Turn};
 
-use crate::Error;
 use crate::config::suggestion;
+use crate::{Error, WantedMessage};
 
 /// A message that was named.
 pub(crate) struct NamedMessage {
@@ -45,9 +47,7 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Na
         }),
         [] => {
             let hint = suggestion(text, tree.branches().map(|(name, _)| name.to_owned()));
-            Err(Error::not_found(format!(
-                "no message {text:?} in this conversation; `rejoin show --ids` lists them{hint}"
-            )))
+            Err(no_message(&format_args!("{text:?}"), &hint))
         }
         many => {
             let list: Vec<String> = many.iter().take(8).map(ToString::to_string).collect();
@@ -58,4 +58,20 @@ pub(crate) fn find_message(conversation: &Conversation, text: &str) -> Result<Na
             )))
         }
     }
+}
+
+/// The turn of a message that is wanted.
+pub(crate) fn find_turn<'a>(
+    conversation: &'a Conversation,
+    wanted: &WantedMessage,
+) -> Result<&'a Turn, Error> {
+    let message = match wanted {
+        WantedMessage::Id(id) => *id,
+        WantedMessage::Reference(text) => find_message(conversation, text)?.message,
+    };
+    conversation.tree.turn(message).ok_or_else(|| no_message(wanted, ""))
+}
+
+fn no_message(what: &dyn fmt::Display, hint: &str) -> Error {
+    Error::not_found(format!("no message {what} in this conversation; `rejoin show --ids` lists them{hint}"))
 }

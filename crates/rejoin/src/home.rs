@@ -6,7 +6,7 @@ use rejoin_index::{Index, Progress};
 use rejoin_journal::Lease;
 
 use crate::config::Resume;
-use crate::{Agent, Config, ConversationId, Error, TurnBuilder, TurnHandle, TurnId, TurnRequest};
+use crate::{Agent, Config, Error, TurnBuilder, TurnHandle, TurnRequest};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -61,6 +61,11 @@ impl Rejoin {
         self.engine.store()
     }
 
+    /// Where the right to be the only one at something is got, for what is kept beside conversations.
+    pub fn leases(&self) -> &dyn rejoin_journal::Leases {
+        self.engine.leases()
+    }
+
     /// Begins to describe a turn in a project. The directory need not be its root.
     pub fn project(&self, dir: impl AsRef<Path>) -> TurnBuilder<'_> {
         TurnBuilder::new(self, TurnRequest::new(dir.as_ref(), ""))
@@ -71,6 +76,15 @@ impl Rejoin {
         TurnBuilder::new(self, request)
     }
 
+    /// Keeps the files of a request in the store, as they are now: carried out later, here or by another process, it
+    /// sends them as they were.
+    pub fn keep_attachments(&self, request: &mut TurnRequest) -> Result<(), Error> {
+        let kept = self.engine.keep_attachments(&request.attach)?;
+        request.attach.clear();
+        request.attach_kept.extend(kept);
+        Ok(())
+    }
+
     /// Begins a turn that was described elsewhere.
     pub fn start(&self, request: TurnRequest) -> Result<TurnHandle, Error> {
         self.turn(request).start()
@@ -79,19 +93,6 @@ impl Rejoin {
     /// The index for looking something up without a trace.
     pub(crate) fn index_untouched(&self) -> Index<'_> {
         Index::open_untouched(self.engine.store(), &self.engine.cache())
-    }
-
-    /// A conversation of its own that begins with the path to a turn: the same turns with the same ids. Its agents'
-    /// sessions stay with the other one, so the next turn is told the history.
-    pub fn fork(&self, conversation: ConversationId, turn: TurnId) -> Result<ConversationId, Error> {
-        let id = ConversationId::new(uuid::Uuid::new_v4());
-        self.fork_as(id, conversation, turn)?;
-        Ok(id)
-    }
-
-    /// The same with an id of one's own, for whoever must note it before the conversation is there.
-    pub fn fork_as(&self, id: ConversationId, from: ConversationId, turn: TurnId) -> Result<(), Error> {
-        Ok(self.engine.fork(id, from, turn)?)
     }
 
     /// Runs a shell command below the supervisor: it ends when we do. `lock` stays locked until its last process is

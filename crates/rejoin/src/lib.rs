@@ -25,10 +25,14 @@
 //! Agents run below a small supervisor process, the `rejoin` executable: it is looked for in
 //! `$REJOIN_HELPER`, beside the running program, and on `PATH`. Without it supervision is reduced
 //! (children may outlive a crash) and every turn says so; the embedded `demo` agent needs it, too.
+//!
+//! Everything here waits on the thread that calls it. With the feature `tokio` (off by default), `AsyncTurn`
+//! is a turn to be awaited.
 
 mod agents;
+#[cfg(feature = "tokio")]
+mod async_turn;
 mod builder;
-mod builder_by_id;
 mod chat_state;
 mod check_journal;
 mod config;
@@ -40,6 +44,7 @@ mod error;
 mod export;
 mod find_conversation;
 mod find_message;
+mod fork;
 mod home;
 mod list;
 mod move_project;
@@ -55,8 +60,11 @@ mod tree_rows;
 mod turn_options;
 mod turn_result;
 mod turn_status;
+mod why;
 
 pub use agents::{AgentReport, known_agents};
+#[cfg(feature = "tokio")]
+pub use async_turn::AsyncTurn;
 pub use builder::TurnBuilder;
 pub use chat_state::{ChatConversation, ChatStart, ChatState};
 pub use check_journal::{JournalCheck, JournalProblem};
@@ -81,13 +89,13 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, Check as GuardCheck, CommandEnd, CommandOutcome, DryRun, Events, Helper, Limits,
-    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, Why, end_left,
+    CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, KeptAttachment, Limits,
+    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left,
     supervisor_main,
 };
 pub use rejoin_index::{Grouping, Progress, Query, TextSource as Source};
-pub use rejoin_journal::{JournalError, Owner, Problem, Process};
-pub use request::{TurnRequest, WantedConversation, WantedPlace};
+pub use rejoin_journal::{BlobId, JournalError, Owner, Problem, Process};
+pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};
 pub use stats::{Stats, StatsFilter, TurnCounts};
@@ -96,3 +104,4 @@ pub use tree_rows::TreeRow;
 pub use turn_options::TurnOptions;
 pub use turn_result::{BrokenOffTurn, TurnResult};
 pub use turn_status::TurnStatus;
+pub use why::{GuardCheck, Why};

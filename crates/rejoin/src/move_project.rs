@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use rejoin_core::{ConversationId, Origin, SaidHere};
+use rejoin_core::{ConversationId, ConversationInfo, Origin, SaidHere, System};
 use rejoin_journal::load;
 
 use crate::{Error, Rejoin};
@@ -45,7 +45,7 @@ impl Rejoin {
                 self.engine.origins().note_elsewhere(listed.id, &SaidHere { dir, ..said })?;
             }
             let dir = place(&info.dir);
-            self.engine.relocate(listed.id, &info, &project, &dir)?;
+            self.relocate(listed.id, &info, &project, &dir)?;
             moved.push(listed.id);
         }
         if moved.is_empty() {
@@ -56,6 +56,24 @@ impl Rejoin {
         }
         Ok(moved)
     }
+
+    /// Puts a conversation, which is held, among those of another project, and says so in it.
+    pub(crate) fn relocate(
+        &self,
+        id: ConversationId,
+        info: &ConversationInfo,
+        project: &str,
+        dir: &str,
+    ) -> Result<(), Error> {
+        let moved = [says_moved(project, dir)];
+        let mut say_so = || self.engine.note(id, info, &moved);
+        Ok(self.engine.store().files()?.relocate(id, project, &mut say_so)?)
+    }
+}
+
+/// What a conversation says when it belongs elsewhere from now on.
+pub(crate) fn says_moved(project: &str, dir: &str) -> System {
+    System::Moved { project: project.to_owned(), dir: dir.to_owned() }
 }
 
 /// The real path of a directory that may be gone: of what is left of it, at least.

@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_core::{Agent, ConversationId, Permissions, Scope, TurnId};
-use rejoin_engine::Limits;
+use rejoin_core::{Agent, ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
+use rejoin_engine::{KeptAttachment, Limits};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::{Error, check_name};
 
@@ -37,6 +38,9 @@ pub struct TurnRequest {
     /// Files that go along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attach: Vec<PathBuf>,
+    /// Files that go along and are kept in the store: see [`crate::Rejoin::keep_attachments`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attach_kept: Vec<KeptAttachment>,
     /// Where the agent shall keep its sessions from now on; empty for its own place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_dir: Option<PathBuf>,
@@ -79,6 +83,10 @@ pub struct TurnRequest {
     /// Somebody is there to answer the agent's questions; else they are declined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interactive: bool,
+    /// The caller's own name for this request. Asked for again with the same one, no other turn is run in that
+    /// conversation: the one that stands is named ([`TurnError::AlreadyAsked`](rejoin_engine::TurnError::AlreadyAsked)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }
 
 /// Which conversation was asked for.
@@ -91,6 +99,8 @@ pub enum WantedConversation {
     Named(String),
     /// By its id, a unique prefix, its name, or the agent's own session id.
     Reference(String),
+    /// This one.
+    Id(ConversationId),
 }
 
 /// As it was asked for.
@@ -100,31 +110,76 @@ impl fmt::Display for WantedConversation {
             WantedConversation::Latest => f.write_str("continue_latest"),
             WantedConversation::Named(name) => write!(f, "conversation {name:?}"),
             WantedConversation::Reference(text) => write!(f, "resume {text:?}"),
+            WantedConversation::Id(id) => write!(f, "in_conversation {id}"),
         }
     }
 }
 
-/// Where in the conversation, in the user's terms; without it, at the head.
+/// Where in the conversation; without it, at the head.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WantedPlace {
     /// After the turn of this message.
-    After(String),
+    After(WantedMessage),
     /// Beside the turn of this message, in its stead.
-    InsteadOf(String),
+    InsteadOf(WantedMessage),
     /// The turn of this message (else the head's) again.
-    Again(Option<String>),
+    Again(Option<WantedMessage>),
 }
 
 /// As it was asked for.
 impl fmt::Display for WantedPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WantedPlace::After(message) => write!(f, "checkpoint {message:?}"),
-            WantedPlace::InsteadOf(message) => write!(f, "instead_of {message:?}"),
-            WantedPlace::Again(Some(message)) => write!(f, "retry {message:?}"),
+            WantedPlace::After(message) => write!(f, "checkpoint {message}"),
+            WantedPlace::InsteadOf(message) => write!(f, "instead_of {message}"),
+            WantedPlace::Again(Some(message)) => write!(f, "retry {message}"),
             WantedPlace::Again(None) => f.write_str("retry"),
         }
+    }
+}
+
+/// A message of a conversation. A whole id in JSON is an id, all else is looked up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WantedMessage {
+    /// This one; a turn is its prompt.
+    Id(MessageId),
+    /// In the user's terms: an id or a unique prefix, a turn's number, a branch, `@` (the head), `@~1`.
+    Reference(String),
+}
+
+/// As it was asked for.
+impl fmt::Display for WantedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WantedMessage::Id(id) => id.fmt(f),
+            WantedMessage::Reference(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+impl From<MessageId> for WantedMessage {
+    fn from(id: MessageId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<String> for WantedMessage {
+    fn from(text: String) -> Self {
+        Self::Reference(text)
+    }
+}
+
+impl From<&String> for WantedMessage {
+    fn from(text: &String) -> Self {
+        Self::Reference(text.clone())
+    }
+}
+
+impl From<&str> for WantedMessage {
+    fn from(text: &str) -> Self {
+        Self::Reference(text.to_owned())
     }
 }
 
@@ -140,6 +195,7 @@ impl TurnRequest {
             agent: None,
             prompt: prompt.into(),
             attach: Vec::new(),
+            attach_kept: Vec::new(),
             session_dir: None,
             cwd: None,
             fresh: false,
@@ -154,7 +210,30 @@ impl TurnRequest {
             limits: Limits::default(),
             wait: None,
             interactive: false,
+            idempotency_key: None,
         }
+    }
+
+    /// Whether files go along.
+    pub(crate) fn attaches(&self) -> bool {
+        !self.attach.is_empty() || !self.attach_kept.is_empty()
+    }
+
+    /// By what it is told from other requests: its key and a digest of what is asked for.
+    pub(crate) fn key(&self) -> Option<RequestKey> {
+        let key = self.idempotency_key.clone()?;
+        // Without what differs between two tries, and without secrets: nothing of the environment is recorded.
+        let asked = Self {
+            turn: TurnId::new(uuid::Uuid::nil()),
+            new_conversation: ConversationId::new(uuid::Uuid::nil()),
+            env: BTreeMap::new(),
+            wait: None,
+            idempotency_key: None,
+            ..self.clone()
+        };
+        let hash = Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default());
+        let first = hash.first_chunk().copied().unwrap_or_default();
+        Some(RequestKey { key, digest: format!("{:032x}", u128::from_be_bytes(first)) })
     }
 
     /// Refuses what contradicts itself.
@@ -187,5 +266,25 @@ impl TurnRequest {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tries_of_one_request_have_one_digest_and_another_request_has_another() {
+        let request = |prompt: &str| TurnRequest {
+            idempotency_key: Some("k".into()),
+            ..TurnRequest::new("/home/ann/app", prompt)
+        };
+        let (first, again) = (request("hello"), request("hello"));
+        assert_ne!(first.turn, again.turn);
+        assert_eq!(first.key(), again.key());
+        let patient = TurnRequest { wait: Some(Duration::from_secs(1)), ..request("hello") };
+        assert_eq!(first.key(), patient.key());
+        assert_ne!(first.key(), request("hello!").key());
+        assert_eq!(TurnRequest::new("/home/ann/app", "hello").key(), None);
     }
 }

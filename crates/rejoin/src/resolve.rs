@@ -10,7 +10,7 @@ use rejoin_engine::{AgentSetup, Base, CancelWatch, Order, Target, TurnError, rea
 use rejoin_journal::{load, messages};
 
 use crate::config::suggestion;
-use crate::find_message::find_message;
+use crate::find_message::find_turn;
 use crate::{Error, ProjectConfig, Rejoin, TurnRequest, WantedConversation, WantedPlace};
 
 /// What a request is looked up for.
@@ -46,6 +46,10 @@ impl Resolve<'_> {
         let project_text = project.to_string_lossy().into_owned();
         let mut notices = Vec::new();
         let (existing, beginning) = self.find_conversation(&project_text, leases, &mut notices)?;
+        if let (Some(id), Some(request)) = (existing, request.key()) {
+            // Before the lease: the turn that stands may hold it.
+            rejoin.engine.refuse_repeated(id, &request)?;
+        }
         let lease = match (existing.filter(|_| leases), cancel) {
             (Some(id), Some(cancel)) => {
                 Some(rejoin.engine.lease_early(id, request.turn, request.wait, cancel)?)
@@ -69,7 +73,7 @@ impl Resolve<'_> {
         }
         let (base, again) = match (conversation, existing) {
             (Some(known), Some(id)) => match &request.place {
-                Some(place) => find_place(place, rejoin, id, known, !request.attach.is_empty())?,
+                Some(place) => find_place(place, rejoin, id, known, request.attaches())?,
                 None => (Base::Head, None),
             },
             _ => (Base::Head, None),
@@ -116,6 +120,7 @@ impl Resolve<'_> {
             base,
             prompt,
             attachments: read_attachments(&request.attach)?,
+            kept_attachments: request.attach_kept.clone(),
             session_dir: request.session_dir.clone(),
             cwd: request.cwd.clone(),
             wish,
@@ -128,6 +133,7 @@ impl Resolve<'_> {
             extra_args: request.extra_args.clone(),
             limits: request.limits.clone(),
             wait: request.wait,
+            request: request.key(),
             interactive: request.interactive,
             loaded,
             lease,
@@ -159,6 +165,7 @@ impl Resolve<'_> {
             Some(WantedConversation::Reference(text)) => {
                 Ok((Some(rejoin.resolve(&mut index(), project, text)?), None))
             }
+            Some(WantedConversation::Id(id)) => Ok((Some(rejoin.known(*id)?), None)),
             Some(WantedConversation::Latest) => {
                 let newest = || Rejoin::newest(&mut rejoin.index_untouched(), project, 0);
                 if let Some(id) = newest()? {
@@ -237,17 +244,13 @@ fn find_place(
     attaches: bool,
 ) -> Result<(Base, Option<Again>), Error> {
     let tree = &conversation.tree;
-    let turn_of = |text: &str| -> Result<&Turn, Error> {
-        let message = find_message(conversation, text)?.message;
-        tree.turn(message).ok_or_else(|| Error::not_found(format!("message {text:?} is in no turn")))
-    };
     let before = |turn: &Turn| turn.parent.map_or(Base::Start, Base::Turn);
     match place {
-        WantedPlace::After(text) => Ok((Base::Turn(turn_of(text)?.id), None)),
-        WantedPlace::InsteadOf(text) => Ok((before(turn_of(text)?), None)),
-        WantedPlace::Again(text) => {
-            let turn = match text {
-                Some(text) => turn_of(text)?,
+        WantedPlace::After(message) => Ok((Base::Turn(find_turn(conversation, message)?.id), None)),
+        WantedPlace::InsteadOf(message) => Ok((before(find_turn(conversation, message)?), None)),
+        WantedPlace::Again(message) => {
+            let turn = match message {
+                Some(message) => find_turn(conversation, message)?,
                 None => tree.head().ok_or_else(|| {
                     Error::not_found("the head stands before the first turn: name the turn to run again")
                 })?,

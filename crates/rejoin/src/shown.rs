@@ -9,7 +9,7 @@ use rejoin_core::{
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::export::cannot;
+use crate::error::cannot;
 use crate::{ConversationView, Error, Redactor};
 
 /// A conversation with some of its turns.

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+#[path = "it/awaited.rs"]
+mod awaited;
+
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,10 +12,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rejoin::{
-    Agent, AgentConfig, Answer, ChatConversation, ChatStart, ChatState, Config, Decision, Error, Event,
-    Format, Grouping, Helper, ImportOutcome, JournalError, ListFilter, Outcome, Owner, Permissions,
-    PruneFilter, Reason, Rejoin, Scope, StatsFilter, TurnBuilder, TurnError, TurnOptions, TurnState,
-    TurnStatus,
+    Agent, AgentConfig, Answer, ChatConversation, ChatStart, ChatState, Config, ConversationId, Decision,
+    Error, Event, Format, Grouping, Helper, ImportOutcome, JournalError, ListFilter, MessageId, Outcome,
+    Owner, Permissions, PruneFilter, Reason, Rejoin, Scope, StatsFilter, TurnBuilder, TurnError, TurnOptions,
+    TurnRequest, TurnState, TurnStatus, WantedMessage, WantedPlace,
 };
 use tempfile::TempDir;
 
@@ -41,6 +44,12 @@ impl Place {
 
     fn project(&self) -> PathBuf {
         self.dir.path().join("project").canonicalize().unwrap()
+    }
+
+    /// Opened once more, for tests that need it for themselves.
+    fn opened_again(&self) -> Rejoin {
+        let helper = Helper::Executable(executable().unwrap());
+        Rejoin::open_with(self.dir.path().join("home"), Config::default(), helper).unwrap()
     }
 
     /// A turn of the demo agent.
@@ -145,6 +154,33 @@ fn two_places_or_two_conversations_for_one_turn_are_an_error_that_names_both() {
     }
     let error = usage_error(turn().continue_latest().retry(None).prompt("other words").dry_run());
     assert!(error.starts_with("retry and a prompt exclude each other"), "{error}");
+}
+
+#[test]
+fn an_id_is_no_text_that_is_looked_up() {
+    let Some(place) = Place::new() else { return };
+    let first = place.turn("one").run(|_| {}).unwrap();
+    let (id, turn) = (first.receipt().conversation.unwrap(), first.receipt().turn);
+    place.turn("two").in_conversation(id).run(|_| {}).unwrap();
+    let builder = place.turn("three").in_conversation(id).checkpoint(turn);
+    let stored = serde_json::to_value(builder.request()).unwrap();
+    assert_eq!(stored["conversation"], serde_json::json!({ "id": id }));
+    assert_eq!(stored["place"], serde_json::json!({ "after": turn }));
+    let read: TurnRequest = serde_json::from_value(stored).unwrap();
+    assert_eq!(&read, builder.request());
+    assert_eq!(read.place, Some(WantedPlace::After(WantedMessage::Id(turn))));
+    builder.run(|_| {}).unwrap();
+    let view = place.rejoin.open_conversation(id).unwrap();
+    assert_eq!(view.path().len(), 2, "the third went on from the first");
+    let nobody = ConversationId::new(uuid::Uuid::new_v4());
+    let error = place.turn("x").in_conversation(nobody).run(|_| {}).err().unwrap();
+    assert_eq!(error.exit_code(), 4, "{error}");
+    let error = place.turn("x").in_conversation(id).checkpoint(nobody_said()).run(|_| {}).err().unwrap();
+    assert_eq!(error.exit_code(), 4, "{error}");
+}
+
+fn nobody_said() -> MessageId {
+    MessageId::new(uuid::Uuid::new_v4())
 }
 
 #[test]

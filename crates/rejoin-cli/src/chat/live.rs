@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
-use rejoin::{Agent, ChatConversation, ChatStart, ChatState, ConversationId, Event, Rejoin, TurnBuilder};
+use rejoin::{Agent, ChatStart, ChatState, ConversationId, Event, Rejoin, TurnBuilder, WantedMessage};
 
 use super::editor::{Asked, Editor};
 use super::slash_commands::{self, COMMANDS};
 use super::{last_turns, refuse_how};
 use crate::cli::{Cli, Command};
 use crate::commands::edit::EditArgs;
-use crate::commands::run::RunArgs;
-use crate::commands::{edit, here, move_head, name, show, why};
+use crate::commands::{edit, here, move_head, name, show, told, why};
 use crate::screen::{self, print};
 use crate::signals::Running;
 use crate::tty::Quiet;
@@ -38,16 +37,7 @@ pub(super) struct Last {
 
 impl<'a> Live<'a> {
     /// Finds the conversation, and refuses what the first turn would refuse.
-    pub(super) fn begin(rejoin: &'a Rejoin, args: RunArgs) -> anyhow::Result<Self> {
-        let conversation = match (args.resume, args.name) {
-            (Some(reference), _) => ChatConversation::Reference(reference),
-            (None, Some(name)) => ChatConversation::Named(name),
-            (None, None) if args.continue_latest => ChatConversation::Latest,
-            (None, None) => ChatConversation::New,
-        };
-        let scope = args.scope.map(Into::into);
-        let start =
-            ChatStart { conversation, checkpoint: args.checkpoint, scope, options: args.how.options() };
+    pub(super) fn begin(rejoin: &'a Rejoin, start: ChatStart) -> anyhow::Result<Self> {
         let state = ChatState::begin(rejoin, &here()?, start)?;
         if state.nothing_to_continue() {
             style::loud("! nothing to continue in this project yet: a new conversation begins");
@@ -71,7 +61,12 @@ impl<'a> Live<'a> {
         }
         print(last_turns::last_turns(&view)?)?;
         match self.state.checkpoint() {
-            Some(message) => style::talk(&format!("the next turn goes on after {message}, on a branch")),
+            Some(WantedMessage::Reference(message)) => {
+                style::talk(&format!("the next turn goes on after {message}, on a branch"));
+            }
+            Some(WantedMessage::Id(id)) => {
+                style::talk(&format!("the next turn goes on after {}, on a branch", id.short()));
+            }
             None => self.outlook()?,
         }
         Ok(())
@@ -180,13 +175,13 @@ impl<'a> Live<'a> {
 
     /// The command of the shell that does the same, on this conversation.
     fn as_in_the_shell(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let Some(id) = self.conversation().map(|id| id.to_string()) else {
+        let Some(view) = self.state.view(self.rejoin)? else {
             let text = format!("nothing was said yet, so there is nothing to /{name}");
             return Err(rejoin::Error::Config(text).into());
         };
-        let given = ["rejoin".to_owned(), name.to_owned(), id]
-            .into_iter()
-            .chain(slash_commands::arguments(name, rest));
+        // Which conversation is known here: what stands for it is not looked up.
+        let given = ["rejoin", name, "@"].map(str::to_owned);
+        let given = given.into_iter().chain(slash_commands::arguments(name, rest));
         let parsed = match Cli::try_parse_from(given) {
             Ok(cli) => cli.command,
             Err(error) => {
@@ -197,27 +192,27 @@ impl<'a> Live<'a> {
             }
         };
         match parsed {
-            Command::Show(args) => show::show(&args).map(drop),
-            Command::Name(args) => name::name(&args).map(drop),
-            Command::Why(mut args) => {
-                let named = self.state.options().agent.as_ref();
-                args.agent = args.agent.or_else(|| named.map(|agent| agent.as_str().to_owned()));
-                why::why(&args).map(drop)
+            Command::Show(args) => show::show_view(told(&view), &args).map(drop),
+            Command::Name(args) => name::name_view(told(&view), &args),
+            Command::Why(args) => {
+                let named = args.agent.map(Agent::named).or_else(|| self.state.options().agent.clone());
+                let turn = self.rejoin.project(".").in_conversation(view.id());
+                why::why_of(turn, named, args.json).map(drop)
             }
             Command::Branch(args) => {
-                move_head::branch(&args)?;
+                move_head::branch_view(told(&view), &args)?;
                 self.state.head_moved();
                 self.outlook()
             }
             Command::Rewind(args) => {
-                move_head::rewind(&args)?;
+                move_head::rewind_view(told(&view), &args)?;
                 self.state.head_moved();
                 self.outlook()
             }
             Command::Edit(args) => self.edit(&args, editor),
             Command::Retry(args) => {
                 refuse_how(&args.how)?;
-                match self.state.retry(self.rejoin, args.at.clone()) {
+                match self.state.retry(self.rejoin, args.at.as_ref().map(Into::into)) {
                     Some(turn) => self.carry_out(args.how.apply(turn)),
                     None => Ok(()),
                 }

@@ -12,6 +12,7 @@ pub(crate) use tool_calls::ToolCallLines;
 use complete::Helper;
 use editor::{Asked, Editor};
 use live::Live;
+use rejoin::{ChatConversation, ChatStart, ConversationId};
 use slash_commands::Typed;
 
 use crate::commands::open;
@@ -35,14 +36,32 @@ what `rejoin run` would have done.";
 /// `rejoin chat`
 pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
     refuse(&args)?;
-    let mut first = match (args.prompt.take(), std::mem::take(&mut args.file)) {
+    let first = match (args.prompt.take(), std::mem::take(&mut args.file)) {
         (None, files) if files.is_empty() => None,
         (argument, files) => Some(prompt::gather(argument.as_deref(), &files)?),
     };
+    let conversation = match (args.resume, args.name) {
+        (Some(reference), _) => ChatConversation::Reference(reference),
+        (None, Some(name)) => ChatConversation::Named(name),
+        (None, None) if args.continue_latest => ChatConversation::Latest,
+        (None, None) => ChatConversation::New,
+    };
+    let (checkpoint, scope) = (args.checkpoint.map(Into::into), args.scope.map(Into::into));
+    talk(ChatStart { conversation, checkpoint, scope, options: args.how.options() }, first)
+}
+
+/// The same on a conversation that was found already.
+pub(crate) fn go_on(conversation: ConversationId) -> anyhow::Result<i32> {
+    let conversation = ChatConversation::Id(conversation);
+    talk(ChatStart { conversation, ..ChatStart::default() }, None)
+}
+
+/// Talks until the person leaves, with a first prompt or without.
+fn talk(start: ChatStart, mut first: Option<String>) -> anyhow::Result<i32> {
     let rejoin = open()?;
     tty::keep()?;
     signals::watch()?;
-    let mut live = Live::begin(&rejoin, args)?;
+    let mut live = Live::begin(&rejoin, start)?;
     let mut editor = Editor::open(Helper::new(&rejoin), rejoin.home().join("chat_history"))?;
     live.greet()?;
     let (mut initial, mut interrupts) = (String::new(), 0);

@@ -37,7 +37,7 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
         None => in_editor(&message.text())?,
     };
     if args.from_here {
-        let turn = rejoin.project(".").in_conversation(view.id()).instead_of_message(message.id).prompt(text);
+        let turn = rejoin.project(".").in_conversation(view.id()).instead_of(message.id).prompt(text);
         return carry_out(turn, &args.how);
     }
     amend(&view, &message, &text)?;

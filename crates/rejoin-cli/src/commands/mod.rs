@@ -86,11 +86,13 @@ pub(crate) fn view<'a>(
     rejoin: &'a rejoin::Rejoin,
     conversation: &str,
 ) -> anyhow::Result<rejoin::ConversationView<'a>> {
-    Ok(told(rejoin.view(&here()?, conversation)?))
+    let view = rejoin.view(&here()?, conversation)?;
+    told(&view);
+    Ok(view)
 }
 
 /// A conversation, after what is wrong with its journal was told.
-fn told(view: rejoin::ConversationView<'_>) -> rejoin::ConversationView<'_> {
+pub(crate) fn told<'a, 'b>(view: &'a rejoin::ConversationView<'b>) -> &'a rejoin::ConversationView<'b> {
     for problem in view.problems() {
         crate::style::loud(&format!("! {problem}"));
     }

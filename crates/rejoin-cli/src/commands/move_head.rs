@@ -33,23 +33,31 @@ pub(crate) struct RewindArgs {
 /// `rejoin branch`
 pub(crate) fn branch(args: &BranchArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
-    let moved = view.branch(&args.at, args.name.as_deref())?;
-    tell(&view, &moved);
+    branch_view(&super::view(&rejoin, &args.conversation)?, args)?;
     Ok(exit::DONE)
+}
+
+/// A conversation that was opened.
+pub(crate) fn branch_view(view: &ConversationView<'_>, args: &BranchArgs) -> anyhow::Result<()> {
+    tell(view, &view.branch(&args.at, args.name.as_deref())?);
+    Ok(())
 }
 
 /// `rejoin rewind`
 pub(crate) fn rewind(args: &RewindArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
+    rewind_view(&super::view(&rejoin, &args.conversation)?, args)?;
+    Ok(exit::DONE)
+}
+
+/// A conversation that was opened.
+pub(crate) fn rewind_view(view: &ConversationView<'_>, args: &RewindArgs) -> anyhow::Result<()> {
     let how = match &args.to {
         Some(message) => Rewind::To(message.clone()),
         None => Rewind::Turns(args.turns),
     };
-    let moved = view.rewind(&how)?;
-    tell(&view, &moved);
-    Ok(exit::DONE)
+    tell(view, &view.rewind(&how)?);
+    Ok(())
 }
 
 fn tell(view: &ConversationView<'_>, moved: &MovedHead) {

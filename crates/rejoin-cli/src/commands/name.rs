@@ -1,4 +1,5 @@
 use clap::Args;
+use rejoin::ConversationView;
 
 use crate::{exit, style};
 
@@ -13,8 +14,13 @@ pub(crate) struct NameArgs {
 /// `rejoin name`
 pub(crate) fn name(args: &NameArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
+    name_view(&super::view(&rejoin, &args.conversation)?, args)?;
+    Ok(exit::DONE)
+}
+
+/// A conversation that was opened.
+pub(crate) fn name_view(view: &ConversationView<'_>, args: &NameArgs) -> anyhow::Result<()> {
     view.rename(&args.name)?;
     style::talk(&format!("{} is called {:?} now", view.id().short(), args.name));
-    Ok(exit::DONE)
+    Ok(())
 }

@@ -1,12 +1,10 @@
 //! `-i`: pick a conversation, then read it or go on with it.
 
-use clap::Parser;
 use rejoin::ConversationId;
 
 use super::show::{self, ShowArgs};
-use crate::cli::Cli;
 use crate::fuzzy_picker::{Picked, pick};
-use crate::{exit, style};
+use crate::{chat, exit, style};
 
 /// Lets the person pick one of these conversations, each with its line; `show` says how it is shown.
 pub(crate) fn pick_conversation(
@@ -23,12 +21,11 @@ pub(crate) fn pick_conversation(
         None => Ok(exit::CANCELLED),
         Some(Picked::Open(at)) => {
             let rejoin = super::open()?;
-            show::show_view(&super::told(rejoin.open_conversation(ids[at])?), &show)
+            show::show_view(super::told(&rejoin.open_conversation(ids[at])?), &show)
         }
         Some(Picked::Continue(at)) => {
-            let id = ids[at].to_string();
             style::talk(&format!("rejoin chat -r {}", ids[at].short()));
-            super::dispatch(Cli::try_parse_from(["rejoin", "chat", "-r", &id])?.command)
+            chat::go_on(ids[at])
         }
     }
 }

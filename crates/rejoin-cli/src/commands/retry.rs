@@ -17,6 +17,6 @@ pub(crate) struct RetryArgs {
 /// `rejoin retry`
 pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.clone());
+    let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.as_ref().map(Into::into));
     carry_out(turn, &args.how)
 }

@@ -55,7 +55,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<i32> {
 }
 
 /// A conversation that was opened.
-pub(super) fn show_view(view: &ConversationView<'_>, args: &ShowArgs) -> anyhow::Result<i32> {
+pub(crate) fn show_view(view: &ConversationView<'_>, args: &ShowArgs) -> anyhow::Result<i32> {
     if args.raw {
         return raw(view);
     }

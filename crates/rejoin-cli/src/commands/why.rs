@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, Why};
+use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, TurnBuilder, Why};
 
 use crate::screen::{self, label};
 use crate::{exit, style};
@@ -23,12 +23,18 @@ pub(crate) struct WhyArgs {
 /// `rejoin why`
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let mut turn = rejoin.project(".").resume(&args.conversation);
-    if let Some(agent) = &args.agent {
-        turn = turn.agent(Agent::named(agent));
+    let turn = rejoin.project(".").resume(&args.conversation);
+    why_of(turn, args.agent.as_ref().map(Agent::named), args.json)
+}
+
+/// A turn that is described but for who would do it.
+pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool) -> anyhow::Result<i32> {
+    let rejoin = turn.rejoin();
+    if let Some(agent) = agent {
+        turn = turn.agent(agent);
     }
     let why = turn.why()?;
-    if args.json {
+    if json {
         screen::json(&why)?;
         return Ok(exit::DONE);
     }

@@ -498,6 +498,7 @@ pub(crate) fn record(kind: Kind, uuid: MessageId, parent_uuid: Option<MessageId>
         model: None,
         tool_calls_metadata: Vec::new(),
         native: None,
+        request: None,
         system_payload: None,
     }
 }

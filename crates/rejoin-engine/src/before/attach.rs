@@ -1,17 +1,16 @@
-//! Files that go along with a prompt: read once, checked, hashed.
+//! Files that go along with a prompt: read once, checked, hashed. Those of a prompt that waits are kept in the store.
 
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Attached;
 use rejoin_files::read_regular_file;
-use rejoin_journal::private;
-use sha2::{Digest, Sha256};
+use rejoin_journal::{BlobError, BlobId, private};
+use serde::{Deserialize, Serialize};
 
-use crate::TurnError;
 use crate::before::scratch;
 use crate::during::record_writer::new_id;
+use crate::{Engine, Order, TurnError};
 
 /// The largest file that can be attached: more than any model takes.
 const LARGEST: u64 = 10 << 20;
@@ -22,17 +21,61 @@ const MOST: u64 = 20 << 20;
 pub fn read_attachments(paths: &[impl AsRef<Path>]) -> Result<Vec<Attached>, TurnError> {
     let mut all: Vec<Attached> = Vec::with_capacity(paths.len());
     for path in paths {
-        let mut attached = read(path.as_ref())?;
-        while all.iter().any(|other| other.copy_name == attached.copy_name) {
-            attached.copy_name.insert(0, '_');
-        }
-        all.push(attached);
-        if all.iter().map(|attached| attached.about.size).sum::<u64>() > MOST {
-            let text = format!("the attachments are larger than {} MiB together; leave some out", MOST >> 20);
-            return Err(TurnError::Usage(text));
-        }
+        add(&mut all, read(path.as_ref())?)?;
     }
     Ok(all)
+}
+
+/// Adds one to those of a turn.
+fn add(all: &mut Vec<Attached>, mut attached: Attached) -> Result<(), TurnError> {
+    while all.iter().any(|other| other.copy_name == attached.copy_name) {
+        attached.copy_name.insert(0, '_');
+    }
+    all.push(attached);
+    if all.iter().map(|attached| attached.about.size).sum::<u64>() > MOST {
+        let text = format!("the attachments are larger than {} MiB together; leave some out", MOST >> 20);
+        return Err(TurnError::Usage(text));
+    }
+    Ok(())
+}
+
+/// A file of a prompt that waits: its name, and where the store keeps what it held. Whatever becomes of the file, and
+/// whoever carries the turn out, that is what is sent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeptAttachment {
+    /// Its name, without a directory.
+    pub name: String,
+    /// The hash of what it held.
+    pub blob: BlobId,
+}
+
+impl Engine {
+    /// Keeps files in the store, for a turn that is carried out later. They are kept until whoever does that has them
+    /// [removed](rejoin_journal::Blobs::remove).
+    pub fn keep_attachments(&self, paths: &[impl AsRef<Path>]) -> Result<Vec<KeptAttachment>, TurnError> {
+        let keep = |attached: Attached| {
+            let blob = self.store.blobs().put(&mut attached.bytes.as_slice()).map_err(blob_error)?;
+            Ok(KeptAttachment { name: attached.about.name, blob })
+        };
+        read_attachments(paths)?.into_iter().map(keep).collect()
+    }
+
+    /// Reads what the store keeps for an order.
+    pub(crate) fn read_kept_attachments(&self, order: &mut Order) -> Result<(), TurnError> {
+        for kept in std::mem::take(&mut order.kept_attachments) {
+            let bytes = self.store.blobs().get(&kept.blob).map_err(blob_error)?;
+            add(&mut order.attachments, Attached::new(&kept.name, bytes, kept.blob.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+fn blob_error(error: BlobError) -> TurnError {
+    match error {
+        BlobError::NotFound { .. } => TurnError::NotFound(error.to_string()),
+        BlobError::Journal(error) => error.into(),
+        _ => TurnError::Usage(error.to_string()),
+    }
 }
 
 fn read(path: &Path) -> Result<Attached, TurnError> {
@@ -52,10 +95,7 @@ fn read(path: &Path) -> Result<Attached, TurnError> {
     if bytes.is_empty() {
         return Err(TurnError::Usage(format!("{shown} is empty: there is nothing to attach")));
     }
-    let mut hash = String::with_capacity(64);
-    for byte in Sha256::digest(&bytes) {
-        let _ = write!(hash, "{byte:02x}");
-    }
+    let hash = BlobId::of(&bytes).to_string();
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     Ok(Attached::new(&name, bytes, hash))
 }

@@ -49,13 +49,14 @@ impl SetUp {
         let note = note(engine, agent, store, context.installation.capabilities.version.as_deref());
         let owner =
             Owner::this_process("rejoin", format!("the first start of {} there", agent.agent()), now());
+        let name = LeaseName::set_up(&agent.agent(), store);
         let begun = Instant::now();
         let mut told = false;
         loop {
             if was_ready && note.exists() {
                 return Ok(Some(Self::default()));
             }
-            match engine.locks().acquire(LeaseName::set_up(&agent.agent(), store), &owner, Some(ONE_TRY)) {
+            match engine.leases().acquire(&name, &owner, Some(ONE_TRY)) {
                 Ok(lease) => {
                     return Ok(Some(Self { held: RefCell::new(Some(Held { lease, note })) }));
                 }

@@ -13,7 +13,7 @@ use crate::supervisor;
 use crate::{Engine, Order, Target, TurnError};
 
 /// The leases of one turn.
-pub(crate) struct Leases<'a> {
+pub(crate) struct TurnLeases<'a> {
     engine: &'a Engine,
     order: &'a Order,
     cancel: &'a CancelWatch,
@@ -60,7 +60,7 @@ impl Engine {
         let begun = Instant::now();
         loop {
             let left = wait.unwrap_or_default().saturating_sub(begun.elapsed());
-            let tried = self.locks().acquire(name, owner, Some(left.min(ONE_TRY)));
+            let tried = self.leases().acquire(name, owner, Some(left.min(ONE_TRY)));
             let tried = tried.map_err(|error| match error {
                 LockError::Busy { owner, .. } => busy(owner),
                 LockError::Journal(error) => error.into(),
@@ -81,7 +81,7 @@ impl Engine {
     }
 }
 
-impl<'a> Leases<'a> {
+impl<'a> TurnLeases<'a> {
     pub(crate) fn new(engine: &'a Engine, order: &'a Order, cancel: &'a CancelWatch) -> Self {
         Self { engine, order, cancel, taken: Vec::new(), notices: Vec::new() }
     }

@@ -131,7 +131,7 @@ impl Ask<'_> {
             env: self.env.to_vec(),
             remove_env: foreign.iter().map(|name| (*name).to_owned()).collect(),
             dir: self.dir.unwrap_or(&here),
-            locks: Vec::new(),
+            leases: Vec::new(),
             mark: uuid::Uuid::new_v4().to_string(),
         };
         let Ok(outcome) = run_to_end(self.helper, launch, PROBE_LIMIT) else {

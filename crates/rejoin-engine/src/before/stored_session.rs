@@ -48,6 +48,11 @@ impl Looks {
         let take = || look(agent, pin, Wanted { damage: true, total: false });
         looks.entry(pin.session.clone()).or_insert_with(take).clone()
     }
+
+    /// The look that was taken at a session, if one was.
+    pub(crate) fn taken_at(&self, session: &SessionId) -> Option<Look> {
+        self.0.borrow().get(session).cloned()
+    }
 }
 
 /// The running total the agent stored with a session, for agents that count the whole of it.

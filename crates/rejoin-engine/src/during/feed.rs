@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use rejoin_core::Event;
@@ -30,6 +31,8 @@ struct State {
     /// Where in the journal all stands that was told so far, but for text that is being gathered.
     place: u64,
     closed: bool,
+    /// Those who wait without a thread.
+    wakers: Vec<Waker>,
 }
 
 struct Shared {
@@ -65,6 +68,7 @@ impl Feed {
             lagging: false,
             place: 0,
             closed: false,
+            wakers: Vec::new(),
         };
         Self(Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), ephemeral }))
     }
@@ -88,16 +92,14 @@ impl Feed {
                 state.bytes = 0;
             }
         }
-        drop(state);
-        self.0.changed.notify_all();
+        self.notify(state);
     }
 
     /// More stands in the journal.
     pub(crate) fn reached(&self, place: u64) {
         let mut state = self.lock();
         state.place = state.place.max(place);
-        drop(state);
-        self.0.changed.notify_all();
+        self.notify(state);
     }
 
     /// Whether nothing more may be read from the agent for now.
@@ -124,8 +126,30 @@ impl Feed {
 
     /// Nothing more comes.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        let mut state = self.lock();
+        state.closed = true;
+        self.notify(state);
+    }
+
+    /// Whether nothing more comes.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Lets all look who wait.
+    fn notify(&self, mut state: MutexGuard<'_, State>) {
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
         self.0.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Wakes somebody, once, when there is something to look at again. To be asked before looking.
+    pub(crate) fn wake_on_change(&self, waker: &Waker) {
+        let mut state = self.lock();
+        if !state.wakers.iter().any(|known| known.will_wake(waker)) {
+            state.wakers.push(waker.clone());
+        }
     }
 
     /// Whether this is the first to ask: one watcher is fed, all others read the journal.
@@ -151,6 +175,12 @@ impl Feed {
             let Some(left) = deadline.checked_duration_since(Instant::now()) else { return Fed::Nothing };
             state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Whether the journal has more than `place`, or has it for good.
+    pub(crate) fn is_beyond(&self, place: u64) -> bool {
+        let state = self.lock();
+        state.place > place || state.closed
     }
 
     /// Waits until the journal has more than `place`; whether nothing more will come.

@@ -1,8 +1,10 @@
 //! What a run brings in.
 
+use rejoin_agents::Settles;
 use rejoin_core::{AnswerText, Outcome, SessionId, Usage};
 
-/// How a run ended.
+/// How a run ended: that it did is the driver's word, or ours if it can say none. Whether the agent's store shows it is
+/// another matter: see [`LaunchResult::settles`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The turn is over.
@@ -30,6 +32,8 @@ pub(crate) struct LaunchResult {
     /// The agent said or did something: a second run would do it twice.
     pub(crate) active: bool,
     pub(crate) answer: AnswerText,
+    /// When the agent's store shows what it said is over; nothing if none was launched.
+    pub(crate) settles: Option<Settles>,
     /// The user asked to stop, for whatever reason it was being stopped already.
     pub(crate) cancelled: bool,
 }

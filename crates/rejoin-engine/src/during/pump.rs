@@ -2,7 +2,6 @@
 //! stops what must be stopped. A single loop over everything that can happen.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
@@ -59,7 +58,6 @@ pub(crate) struct Pump<'a, 'b> {
     input: Vec<u8>,
     written: usize,
     close_input: bool,
-    reports: Vec<u8>,
     stderr_tail: String,
     pub(crate) open_tools: HashSet<String>,
     pub(crate) open_questions: HashMap<String, Question>,
@@ -105,7 +103,6 @@ pub(crate) fn pump(
         input: Vec::new(),
         written: 0,
         close_input: false,
-        reports: Vec::new(),
         stderr_tail: String::new(),
         open_tools: HashSet::new(),
         open_questions: HashMap::new(),
@@ -148,7 +145,7 @@ impl Pump<'_, '_> {
                 if control_open {
                     fds.push((Source::Control, self.child.control.as_fd(), PollFlags::IN));
                 }
-                if let Some(stdin) = self.child.stdin.as_ref().filter(|_| self.written < self.input.len()) {
+                if let Some(stdin) = self.child.stdin.as_ref().filter(|_| self.may_write()) {
                     fds.push((Source::Stdin, stdin.as_fd(), PollFlags::OUT));
                 }
                 fds.push((Source::Cancel, self.around.cancel.as_fd(), PollFlags::IN));
@@ -243,23 +240,17 @@ impl Pump<'_, '_> {
     }
 
     fn read_reports(&mut self) -> bool {
-        let mut buffer = [0; 4096];
-        match (&self.child.control).read(&mut buffer) {
-            Ok(0) => {
-                self.on_supervisor_gone();
-                return false;
-            }
-            Ok(count) => self.reports.extend_from_slice(&buffer[..count]),
-            Err(_) => return true,
-        }
-        while let Some(end) = self.reports.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.reports.drain(..=end).collect();
-            match serde_json::from_slice(&line) {
-                Ok(Report::Exited { code, signal }) => {
+        let Some(reports) = self.child.read_reports() else {
+            self.on_supervisor_gone();
+            return false;
+        };
+        for report in reports {
+            match report {
+                Report::Exited { code, signal } => {
                     self.on_exit(code, signal);
                     self.got.exit_code = code;
                 }
-                Ok(Report::Failed { text }) => {
+                Report::Failed { text } => {
                     let words = format!("the agent could not be started: {text}");
                     self.verdict = Some(Verdict::Ended(Outcome::failed(FailureClass::Launch, words)));
                     self.on_exit(None, None);
@@ -279,6 +270,11 @@ impl Pump<'_, '_> {
             self.outbox.emit(Event::Warning { code: "supervisor".into(), text: words.clone() });
             self.lost = Some(words);
         }
+    }
+
+    /// Nothing is said to the agent that nobody would end: the supervisor has the turn's leases first.
+    fn may_write(&self) -> bool {
+        self.written < self.input.len() && self.child.holds_leases()
     }
 
     fn write_input(&mut self) {
@@ -460,6 +456,8 @@ impl Pump<'_, '_> {
         }
         for (question, given) in answers {
             if let Some(question) = self.open_questions.remove(&question) {
+                // Before it is told: whoever hears of this answer cannot give another one.
+                self.around.answers.close(&question.id);
                 let answer = match given {
                     Given::Here(answer) => answer,
                     Given::Elsewhere(answer) => from_record(answer),
@@ -500,11 +498,13 @@ impl Pump<'_, '_> {
         }
         self.on_supervisor_gone();
         self.outbox.flush();
+        self.got.settles = Some(self.driver.settles());
         (verdict, self.got)
     }
 
     /// After a clean turn background processes live on, and are named.
     fn leave_background_processes(&mut self) {
+        self.child.end_turn();
         self.child.tell(Command::Leave);
         for report in self.child.last_reports() {
             if let Report::Left { processes } = report

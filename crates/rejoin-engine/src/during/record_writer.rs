@@ -56,6 +56,7 @@ impl RecordHeader {
             model: None,
             tool_calls_metadata: Vec::new(),
             native: None,
+            request: None,
             system_payload: None,
         }
     }

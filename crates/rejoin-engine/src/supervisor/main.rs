@@ -1,23 +1,23 @@
 //! The supervisor's side: a tiny process between rejoin and the agent.
 //!
 //! It has a session of its own (so Ctrl-C in the terminal reaches rejoin alone), adopts every
-//! orphan below it, holds the conversation's locks until the last one is gone, and ends them all
-//! when rejoin's end of the socket closes, also after `kill -9`.
+//! orphan below it, and ends them all when rejoin's end of the socket closes, also after `kill -9`.
+//! From the beginning of a turn to its end it holds the turn's leases; if rejoin goes in between, until
+//! the last process below is gone.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rejoin_journal::Owner;
 use rustix::process::{Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
+use super::held_leases::HeldLeases;
 use super::processes::{descendants, has_children, reap, signal_group, signal_one, to_pid};
-use super::protocol::{Command, Report};
-use super::{handshake, spawn};
+use super::protocol::{Command, Message, Report, Spec};
+use super::{frames, spawn};
 
 /// How long the processes below may take to end when rejoin is gone.
 const GRACE_WITHOUT_REJOIN: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ pub(super) enum Reach {
 }
 
 enum Happening {
-    Told(Command),
+    Told(Message, Vec<OwnedFd>),
     RejoinGone,
     /// It was not waited for yet: until then nobody else gets its number.
     AgentEnded {
@@ -53,11 +53,12 @@ enum Happening {
     },
 }
 
-/// Runs one agent to its end.
+/// Runs one agent to its end, for as many turns as it serves.
 pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()> {
-    let (spec, stdio, locks) = handshake::receive(&socket)?;
-    let locks = Held { locks: locks.into_iter().map(OwnedFd::into).collect(), mark: spec.mark.clone() };
     let mut reports = socket.try_clone()?;
+    let mut leases = HeldLeases::default();
+    let Some((spec, stdio)) = await_start(&socket, &mut leases, &mut reports)? else { return Ok(()) };
+    let mark = spec.mark.clone();
     let (sender, happenings) = channel();
     // Threads first: an agent that nobody listens for must not run.
     let started = listen(socket, sender.clone()).and_then(|()| await_end_of(sender)).and_then(|await_it| {
@@ -75,12 +76,50 @@ pub(super) fn supervise(socket: UnixStream, reach: Reach) -> std::io::Result<()>
     let mut below = Below { agent: child, reach, ended: false, reaped: false };
     let _ = send(&mut reports, &Report::Started { pid });
 
-    let outcome = watch(&mut below, &locks, &mut reports, &happenings);
+    let outcome = watch(&mut below, &mut leases, &mark, &mut reports, &happenings);
     below.reap();
-    drop(locks);
+    drop(leases);
     // In a thread of somebody's program the end of this function closes nothing: the listener has a copy.
     let _ = reports.shutdown(std::net::Shutdown::Both);
     outcome
+}
+
+/// Waits until it is said what to start, and holds the leases of the turn that comes before. Nothing if nothing shall
+/// be started any more.
+fn await_start(
+    socket: &UnixStream,
+    leases: &mut HeldLeases,
+    reports: &mut UnixStream,
+) -> std::io::Result<Option<(Spec, [OwnedFd; 3])>> {
+    loop {
+        let (message, descriptors) = frames::receive(socket)?;
+        match message {
+            Message::Start(spec) => {
+                let stdio =
+                    <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| std::io::ErrorKind::InvalidData)?;
+                return Ok(Some((*spec, stdio)));
+            }
+            Message::BeginTurn { turn } => begin_turn(leases, turn, descriptors, reports)?,
+            Message::EndTurn { turn } => end_turn(leases, turn, reports)?,
+            Message::Do(Command::Kill | Command::Leave) => return Ok(None),
+            Message::Do(Command::Interrupt | Command::Terminate) => {}
+        }
+    }
+}
+
+fn begin_turn(
+    leases: &mut HeldLeases,
+    turn: u32,
+    descriptors: Vec<OwnedFd>,
+    reports: &mut UnixStream,
+) -> std::io::Result<()> {
+    leases.begin(turn, descriptors);
+    send(reports, &Report::TurnBegun { turn })
+}
+
+fn end_turn(leases: &mut HeldLeases, turn: u32, reports: &mut UnixStream) -> std::io::Result<()> {
+    leases.end(turn);
+    send(reports, &Report::TurnEnded { turn })
 }
 
 /// Tells the end of the agent whose number is sent.
@@ -111,38 +150,10 @@ fn await_end(pid: u32) -> Happening {
     Happening::AgentEnded { code, signal }
 }
 
-/// The locks that are held until the last process is gone.
-struct Held {
-    locks: Vec<File>,
-    mark: String,
-}
-
-impl Held {
-    /// rejoin is gone: whoever asks is told who holds them now.
-    fn take_over(&self) {
-        let what = "ending what a rejoin that was killed left running";
-        let owner =
-            Owner::this_process("rejoin", what, crate::during::record_writer::now()).marked(&self.mark);
-        for lock in &self.locks {
-            let _ = rejoin_journal::write_owner(lock, &owner);
-        }
-    }
-
-    /// Nothing is left to be looked for.
-    fn give_back(&self) {
-        for lock in &self.locks {
-            let _ = lock.set_len(0);
-        }
-    }
-}
-
 fn listen(socket: UnixStream, sender: Sender<Happening>) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(move || {
-        for line in BufReader::new(socket).lines() {
-            let Ok(line) = line else { break };
-            if let Ok(command) = serde_json::from_str(&line)
-                && sender.send(Happening::Told(command)).is_err()
-            {
+        while let Ok((message, descriptors)) = frames::receive(&socket) {
+            if sender.send(Happening::Told(message, descriptors)).is_err() {
                 return;
             }
         }
@@ -153,7 +164,8 @@ fn listen(socket: UnixStream, sender: Sender<Happening>) -> std::io::Result<()> 
 
 fn watch(
     below: &mut Below,
-    locks: &Held,
+    leases: &mut HeldLeases,
+    mark: &str,
     reports: &mut UnixStream,
     happenings: &Receiver<Happening>,
 ) -> std::io::Result<()> {
@@ -163,19 +175,26 @@ fn watch(
                 below.ended = true;
                 let _ = send(reports, &Report::Exited { code, signal });
             }
-            Ok(Happening::Told(Command::Interrupt)) => below.interrupt(),
-            Ok(Happening::Told(Command::Terminate)) => below.signal(Signal::TERM),
-            Ok(Happening::Told(Command::Kill)) => {
+            // A word that does not arrive: then rejoin is gone, which comes next.
+            Ok(Happening::Told(Message::BeginTurn { turn }, descriptors)) => {
+                let _ = begin_turn(leases, turn, descriptors, reports);
+            }
+            Ok(Happening::Told(Message::EndTurn { turn }, _)) => drop(end_turn(leases, turn, reports)),
+            // It was started.
+            Ok(Happening::Told(Message::Start(_), _)) => {}
+            Ok(Happening::Told(Message::Do(Command::Interrupt), _)) => below.interrupt(),
+            Ok(Happening::Told(Message::Do(Command::Terminate), _)) => below.signal(Signal::TERM),
+            Ok(Happening::Told(Message::Do(Command::Kill), _)) => {
                 below.end(happenings, Duration::ZERO);
                 return Ok(());
             }
-            Ok(Happening::Told(Command::Leave)) => {
+            Ok(Happening::Told(Message::Do(Command::Leave), _)) => {
                 return send(reports, &Report::Left { processes: below.alive() });
             }
             Ok(Happening::RejoinGone) | Err(_) => {
-                locks.take_over();
+                leases.take_over(mark);
                 if below.end(happenings, GRACE_WITHOUT_REJOIN) {
-                    locks.give_back();
+                    leases.give_back();
                 }
                 return Ok(());
             }
@@ -267,10 +286,31 @@ fn send(socket: &mut UnixStream, report: &Report) -> std::io::Result<()> {
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
+    use std::io::{BufRead, BufReader};
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
     use super::*;
+
+    /// Whoever is killed while he hands a turn over leaves neither an agent nor a lease behind.
+    #[test]
+    fn if_rejoin_is_gone_before_it_says_what_to_start_the_leases_are_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let locks = rejoin_journal::Locks::new(dir.path().to_owned());
+        let lease = locks.acquire("turn", &rejoin_journal::Owner::default(), None).unwrap();
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        frames::send(&ours, &Message::BeginTurn { turn: 1 }, &[lease.descriptor().unwrap()]).unwrap();
+        drop(lease);
+        assert!(locks.holder("turn").unwrap().is_some(), "what is on its way is held");
+        let supervisor = std::thread::spawn(|| supervise(theirs, Reach::Group));
+        let mut word = String::new();
+        BufReader::new(&ours).read_line(&mut word).unwrap();
+        assert_eq!(word, "{\"turn_begun\":{\"turn\":1}}\n");
+        assert!(locks.holder("turn").unwrap().is_some());
+        drop(ours);
+        let _ = supervisor.join().unwrap();
+        assert!(locks.holder("turn").unwrap().is_none());
+    }
 
     /// The number may be somebody else's by then. Here it is still that of the group, which tells whether it was used.
     #[test]

@@ -1,6 +1,7 @@
 //! Children die with us, and nobody else's do.
 
-mod handshake;
+mod frames;
+mod held_leases;
 mod left;
 mod main;
 mod processes;

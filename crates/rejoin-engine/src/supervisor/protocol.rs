@@ -1,9 +1,35 @@
-//! What rejoin and its supervisor say to each other: one JSON object a line, over a socket pair.
+//! What rejoin and its supervisor say to each other over a socket pair: messages with descriptors ([`frames`]) one
+//! way, one JSON object a line the other.
+//!
+//! A process is not a turn: the leases of a turn come with its beginning and are let go of at its end, each with a word
+//! back, whenever the process was started and however long it lives.
+//!
+//! [`frames`]: super::frames
 
 use serde::{Deserialize, Serialize};
 
-/// The first message, sent together with the descriptors: standard input, output and error of the
-/// agent, then every lock that must be held until its last descendant is gone.
+/// From rejoin.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Message {
+    /// Start this agent. Comes once, with its standard input, output and error.
+    Start(Box<Spec>),
+    /// A turn begins: comes with its leases, which are held until it is over or all that is below is gone. The first
+    /// one comes before the start, so that nothing runs without them. Answered by [`Report::TurnBegun`].
+    BeginTurn {
+        /// Which turn of this process.
+        turn: u32,
+    },
+    /// The turn is over: let go of its leases, whatever lives on. Answered by [`Report::TurnEnded`].
+    EndTurn {
+        /// Which.
+        turn: u32,
+    },
+    /// Do this to what was started.
+    Do(Command),
+}
+
+/// What to start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// Command and arguments.
@@ -21,7 +47,7 @@ pub(crate) struct Spec {
 /// A text of the operating system, which need not be UTF-8.
 pub(crate) type Bytes = Vec<u8>;
 
-/// From rejoin.
+/// What may be done to an agent that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Command {
@@ -31,7 +57,7 @@ pub(crate) enum Command {
     Terminate,
     /// End everything below.
     Kill,
-    /// The turn ended well: let background processes live, tell which there are, and go.
+    /// The last turn ended well: let background processes live, tell which there are, and go.
     Leave,
 }
 
@@ -39,6 +65,16 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
+    /// The leases of a turn are held here, too: until now they were held by rejoin alone.
+    TurnBegun {
+        /// Which turn of this process.
+        turn: u32,
+    },
+    /// They are no longer held here.
+    TurnEnded {
+        /// Which.
+        turn: u32,
+    },
     /// The agent runs.
     Started {
         /// Its process id.

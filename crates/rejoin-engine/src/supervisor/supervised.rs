@@ -1,7 +1,7 @@
 //! rejoin's side: a running agent, its three streams and its supervisor.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use super::handshake;
+use super::frames;
 use super::left::{self, Left};
 use super::main::{Reach, supervise};
 use super::processes::to_pid;
-use super::protocol::{Command, Report, Spec};
+use super::protocol::{Command, Message, Report, Spec};
 
 /// Who supervises the agents.
 #[derive(Clone, Debug)]
@@ -32,7 +32,8 @@ pub(crate) struct LaunchSpec<'a> {
     pub(crate) env: Vec<(String, OsString)>,
     pub(crate) remove_env: Vec<String>,
     pub(crate) dir: &'a Path,
-    pub(crate) locks: Vec<BorrowedFd<'a>>,
+    /// What holds the leases of its first turn.
+    pub(crate) leases: Vec<BorrowedFd<'a>>,
     /// What its processes carry in their environment.
     pub(crate) mark: String,
 }
@@ -46,14 +47,19 @@ pub(crate) struct Supervised {
     pub(crate) control: UnixStream,
     process: Option<Child>,
     mark: String,
+    /// Which turn of this process is under way, and whether its leases are held by the supervisor as well.
+    turn: u32,
+    holds_leases: bool,
+    /// The beginning of a report that is not all there yet.
+    unread: Vec<u8>,
 }
 
 /// The hidden subcommand of the helper executable.
 pub const SUPERVISE: &str = "__supervise";
 
 impl Supervised {
-    /// Starts the supervisor and tells it what to run. Whether the agent itself could be started
-    /// comes as the first report.
+    /// Starts the supervisor, gives it the leases of the first turn, and tells it what to run. Whether the agent
+    /// itself could be started comes as a report.
     pub(crate) fn start(helper: &Helper, launch: LaunchSpec<'_>) -> std::io::Result<Self> {
         // Of the size the system gives: larger ones use up what a user may have of them.
         let (stdin_read, stdin) = std::io::pipe()?;
@@ -81,37 +87,83 @@ impl Supervised {
             dir: launch.dir.as_os_str().to_owned().into_vec(),
             mark: launch.mark.clone(),
         };
-        let supervised = Self {
+        let mut supervised = Self {
             stdin: Some(stdin.into()),
             stdout: stdout.into(),
             stderr: stderr.into(),
             control,
             process,
             mark: launch.mark,
+            turn: 0,
+            holds_leases: false,
+            unread: Vec::new(),
         };
-        let mut descriptors = vec![stdin_read.as_fd(), stdout_write.as_fd(), stderr_write.as_fd()];
-        descriptors.extend(launch.locks);
-        handshake::send(&supervised.control, &spec, &descriptors)?;
+        // In this order: nothing runs before its leases are held by who would end it.
+        supervised.begin_turn(&launch.leases)?;
+        let streams = [stdin_read.as_fd(), stdout_write.as_fd(), stderr_write.as_fd()];
+        frames::send(&supervised.control, &Message::Start(Box::new(spec)), &streams)?;
         Ok(supervised)
+    }
+
+    /// A turn begins: what holds its leases is handed on. Nothing is to be said to the agent before the supervisor
+    /// [holds](Self::holds_leases) them; until then, and as long as it is ours to say, we hold them ourselves.
+    pub(crate) fn begin_turn(&mut self, leases: &[BorrowedFd<'_>]) -> std::io::Result<()> {
+        self.turn += 1;
+        self.holds_leases = false;
+        frames::send(&self.control, &Message::BeginTurn { turn: self.turn }, leases)
+    }
+
+    /// The turn is over: the supervisor lets go of its leases, whatever the process does from now on. Done when it
+    /// no longer [holds](Self::holds_leases) them, or is gone.
+    pub(crate) fn end_turn(&mut self) {
+        let _ = frames::send(&self.control, &Message::EndTurn { turn: self.turn }, &[]);
+    }
+
+    /// Whether the supervisor holds the leases of the present turn, as far as its [reports](Self::read_reports) were
+    /// read.
+    pub(crate) fn holds_leases(&self) -> bool {
+        self.holds_leases
     }
 
     /// Tells the supervisor something. It may be gone already; then its streams tell.
     pub(crate) fn tell(&mut self, command: Command) {
-        if let Ok(mut line) = serde_json::to_vec(&command) {
-            line.push(b'\n');
-            let _ = self.control.write_all(&line);
+        let _ = frames::send(&self.control, &Message::Do(command), &[]);
+    }
+
+    /// What the supervisor said. Nothing if it is gone.
+    pub(crate) fn read_reports(&mut self) -> Option<Vec<Report>> {
+        let mut buffer = [0; 4096];
+        match self.control.read(&mut buffer) {
+            Ok(0) => return None,
+            Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
+            Err(_) => {}
         }
+        Some(self.take_reports())
+    }
+
+    fn take_reports(&mut self) -> Vec<Report> {
+        let whole = self.unread.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines: Vec<u8> = self.unread.drain(..whole).collect();
+        let lines = lines.split(|byte| *byte == b'\n');
+        let reports: Vec<Report> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        for report in &reports {
+            match report {
+                Report::TurnBegun { turn } if *turn == self.turn => self.holds_leases = true,
+                Report::TurnEnded { turn } if *turn == self.turn => self.holds_leases = false,
+                _ => {}
+            }
+        }
+        reports
     }
 
     /// What the supervisor still has to say before it goes.
     pub(crate) fn last_reports(&mut self) -> Vec<Report> {
         let patient = self.control.set_nonblocking(false).is_ok()
             && self.control.set_read_timeout(Some(Duration::from_secs(5))).is_ok();
-        let mut text = String::new();
         if patient {
-            let _ = self.control.read_to_string(&mut text);
+            let _ = self.control.read_to_end(&mut self.unread);
         }
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.take_reports()
     }
 
     /// Waits until the supervisor itself is gone. If it was killed, what it can no longer end is ended
@@ -201,7 +253,7 @@ mod tests {
             env: Vec::new(),
             remove_env: Vec::new(),
             dir: Path::new("/"),
-            locks: Vec::new(),
+            leases: Vec::new(),
             mark: uuid::Uuid::new_v4().to_string(),
         };
         Supervised::start(&Helper::Executable(helper.to_owned()), launch)

@@ -38,7 +38,7 @@ impl Pumped {
                 env: Vec::new(),
                 remove_env: Vec::new(),
                 dir,
-                locks: Vec::new(),
+                leases: Vec::new(),
                 mark: uuid::Uuid::new_v4().to_string(),
             };
             let cancel = CancelWatch::pair().unwrap().1;

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rejoin_agents::{
-    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, ProbeAnswer, Process,
-    ProcessRequest, Refusal, Step, TurnRequest,
+    Answer, Capabilities, Definition, Driver, Exit, Found, IdSource, Line, Media, ProbeAnswer, Process,
+    ProcessRequest, Refusal, Settles, Step, TurnRequest,
 };
 use rejoin_core::plan::Wish;
 use rejoin_core::{
     Agent, Choice, ConversationId, Event, FailureClass, InvalidSessionId, MessageId, Outcome, Question,
     Receipt, Scope, SessionId, Stream, System, Usage,
 };
-use rejoin_journal::{Home, MemoryStore, Store};
+use rejoin_journal::{Home, Leases, MemoryLeases, MemoryStore, Store};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -25,7 +25,13 @@ use crate::{
 };
 
 /// An agent that runs its prompt in a shell.
-pub(super) struct Scripted;
+#[derive(Clone, Default)]
+pub(super) struct Scripted {
+    /// Where it keeps its sessions, a file each; without it nothing is kept, and nothing resumed.
+    pub(super) sessions: Option<PathBuf>,
+    /// When its store shows a turn; with the end of its process if nothing is said.
+    pub(super) settles: Option<Settles>,
+}
 
 impl Definition for Scripted {
     fn agent(&self) -> Agent {
@@ -44,10 +50,24 @@ impl Definition for Scripted {
         Vec::new()
     }
     fn learn(&self, _: &[ProbeAnswer]) -> Capabilities {
-        Capabilities { product: "scripted".into(), ephemeral: true, ask: true, ..Capabilities::default() }
+        let resume = self.sessions.is_some();
+        Capabilities {
+            product: "scripted".into(),
+            ephemeral: true,
+            ask: true,
+            resume,
+            ..Capabilities::default()
+        }
     }
     fn store(&self, _: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        None
+        self.sessions.clone()
+    }
+    fn takes(&self, media: Media) -> bool {
+        media == Media::Text
+    }
+    /// So that its prompt is always a script.
+    fn takes_messages(&self) -> bool {
+        self.sessions.is_some()
     }
     fn foreign_env(&self) -> Vec<&str> {
         Vec::new()
@@ -63,15 +83,22 @@ impl Definition for Scripted {
     }
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
         let script = request.turn.composed.prompt();
-        let driver = ScriptDriver::with(request.turn.ids.clone());
+        let driver = ScriptDriver { settles: self.settles, ..ScriptDriver::with(request.turn.ids.clone()) };
         let mut launch = Process::new(vec!["-c".into(), script.into()], Box::new(driver));
+        launch.copies = !request.turn.attachments.is_empty();
+        launch.env.push(("COPIES".into(), request.turn.copies.to_string_lossy().into_owned()));
         if script.contains("UNWRITABLE") {
             launch.scratch = Some("/dev/null/scratch".into());
         }
         Ok(launch)
     }
-    fn find_session(&self, _: &Path, _: &Path, _: &SessionId) -> Found {
-        Found::CannotTell
+    fn find_session(&self, store: &Path, _: &Path, session: &SessionId) -> Found {
+        let file = store.join(session.as_str());
+        match &self.sessions {
+            None => Found::CannotTell,
+            Some(_) if file.exists() => Found::At(file),
+            Some(_) => Found::Nowhere,
+        }
     }
 }
 
@@ -80,6 +107,7 @@ pub(super) struct ScriptDriver {
     ids: IdSource,
     message: Option<(MessageId, usize)>,
     over: bool,
+    settles: Option<Settles>,
 }
 
 impl ScriptDriver {
@@ -88,13 +116,17 @@ impl ScriptDriver {
     }
 
     fn with(ids: IdSource) -> Self {
-        Self { ids, message: None, over: false }
+        Self { ids, message: None, over: false, settles: None }
     }
 }
 
 impl Driver for ScriptDriver {
     fn begin_turn(&mut self, _: &TurnRequest<'_>, _: &mut Vec<Step>) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    fn settles(&self) -> Settles {
+        self.settles.unwrap_or(Settles::AtExit)
     }
 
     fn on_line(&mut self, line: Line<'_>, out: &mut Vec<Step>) {
@@ -188,8 +220,10 @@ impl Driver for ScriptDriver {
 /// A place for turns.
 pub(super) struct Place {
     pub(super) store: Arc<dyn Store>,
+    pub(super) leases: Arc<dyn Leases>,
     pub(super) limits: Limits,
     pub(super) helper: Helper,
+    pub(super) agent: Scripted,
     dir: tempfile::TempDir,
     pub(super) id: ConversationId,
     cancel: Mutex<Option<CancelWatch>>,
@@ -211,7 +245,29 @@ impl Place {
         let limits = Limits { turn: Some(Duration::from_mins(5)), idle: None, ..Limits::default() };
         let id = ConversationId::new(Uuid::new_v4());
         let dir = tempfile::tempdir().unwrap();
-        Self { store, limits, helper: Helper::Thread, dir, id, cancel: Mutex::new(None) }
+        Self {
+            store,
+            leases: Arc::new(MemoryLeases::new()),
+            limits,
+            helper: Helper::Thread,
+            agent: Scripted::default(),
+            dir,
+            id,
+            cancel: Mutex::new(None),
+        }
+    }
+
+    /// The agent keeps sessions from now on.
+    pub(super) fn keeping_sessions(mut self) -> Self {
+        let sessions = self.path().join("sessions");
+        std::fs::create_dir(&sessions).unwrap();
+        self.agent.sessions = Some(sessions);
+        self
+    }
+
+    /// Another turn in the conversation that is there.
+    pub(super) fn next(&self, script: &str) -> Order {
+        Order { target: Target::Existing(self.id), ..self.order(script) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -228,7 +284,7 @@ impl Place {
     /// An engine of its own on this place.
     pub(super) fn engine(&self) -> Engine {
         let home = Home::open(self.path().join("home")).unwrap();
-        Engine::on(home, Arc::clone(&self.store), self.helper.clone())
+        Engine::on(home, Arc::clone(&self.store), Arc::clone(&self.leases), self.helper.clone())
     }
 
     /// Starts a script as a turn of that engine, with somebody who answers.
@@ -273,11 +329,11 @@ impl Place {
         Ran { result, events }
     }
 
-    fn order(&self, script: &str) -> Order {
+    pub(super) fn order(&self, script: &str) -> Order {
         let dir = self.path().to_path_buf();
         Order {
             id: MessageId::new(Uuid::new_v4()),
-            agent: Arc::new(Scripted),
+            agent: Arc::new(self.agent.clone()),
             setup: AgentSetup::default(),
             target: Target::New {
                 id: self.id,
@@ -289,6 +345,7 @@ impl Place {
             base: Base::Head,
             prompt: script.to_owned(),
             attachments: Vec::new(),
+            kept_attachments: Vec::new(),
             session_dir: None,
             cwd: None,
             wish: Wish::default(),
@@ -302,6 +359,7 @@ impl Place {
             extra_args: Vec::new(),
             limits: self.limits.clone(),
             wait: None,
+            request: None,
             loaded: None,
             lease: None,
             beginning: None,

@@ -178,10 +178,10 @@ impl Walk<'_> {
         let mut turn = match place {
             Place::New => turn.prompt(&words.prompt),
             Place::After(conversation, after) | Place::InFork { fork: conversation, after, .. } => {
-                turn.in_conversation(conversation).after_message(after).prompt(&words.prompt)
+                turn.in_conversation(conversation).checkpoint(after).prompt(&words.prompt)
             }
             // With the words it had.
-            Place::Again(conversation, again) => turn.in_conversation(conversation).retry_turn(again),
+            Place::Again(conversation, again) => turn.in_conversation(conversation).retry(Some(again.into())),
         };
         if let Some(agent) = &words.agent {
             turn = turn.agent(Agent::named(agent));

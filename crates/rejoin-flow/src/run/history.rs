@@ -1,10 +1,9 @@
 //! Runs that were begun: what their files say.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use rejoin::{ConversationId, Rejoin, TurnId};
-use rejoin_journal::{LeaseName, Locks, LogKind, Owner};
+use rejoin_journal::{LeaseName, LogKind, Owner};
 use serde::Serialize;
 
 use super::line::Line;
@@ -220,14 +219,9 @@ impl Steps {
     }
 }
 
-/// The locks of a home.
-pub(crate) fn locks(home: &Path) -> Locks {
-    Locks::new(home.join("locks"))
-}
-
 /// The process that is at a run, if one is.
 pub fn holder(rejoin: &Rejoin, id: RunId) -> Result<Option<Owner>, FlowError> {
-    Ok(locks(rejoin.home()).holder(LeaseName::flow_run(id))?)
+    Ok(rejoin.leases().holder(&LeaseName::flow_run(id))?)
 }
 
 /// The ids of all runs of a home, in no order.

@@ -8,7 +8,7 @@ use rejoin::Rejoin;
 use rejoin_journal::{Lease, LeaseName, LockError, LogKind, Owner};
 use uuid::Uuid;
 
-use super::history::{self, Run, Standing, Steps, locks};
+use super::history::{self, Run, Standing, Steps};
 use super::log::Log;
 use super::record::{Begun, Ended, FORMAT, Key, Record};
 use super::stop::Stop;
@@ -181,7 +181,7 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
         let id = &id.simple().to_string()[..8];
         FlowError::Busy(format!("a command that run {id} was killed in does not end; end it, then resume"))
     };
-    match locks(rejoin.home()).acquire(LeaseName::flow_commands(id), &owner(), Some(COMMANDS_PATIENCE)) {
+    match rejoin.leases().acquire(&LeaseName::flow_commands(id), &owner(), Some(COMMANDS_PATIENCE)) {
         Ok(mut lease) => {
             // Killed together with their supervisor, nobody has ended them yet.
             rejoin::end_left(&mut lease).map_err(|_| busy())?;
@@ -193,7 +193,7 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
 }
 
 fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
-    locks(rejoin.home()).acquire(LeaseName::flow_run(id), &owner(), wait).map_err(|error| match error {
+    rejoin.leases().acquire(&LeaseName::flow_run(id), &owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
             let id = &id.simple().to_string()[..8];

@@ -127,6 +127,7 @@ pub(crate) fn record(id: ConversationId, uuid: MessageId, parent: Option<u128>, 
         model: None,
         tool_calls_metadata: Vec::new(),
         native: None,
+        request: None,
         system_payload: None,
     }
 }

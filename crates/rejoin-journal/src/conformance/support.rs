@@ -42,6 +42,7 @@ pub(crate) fn record(id: ConversationId, number: u128, parent: Option<u128>, kin
         model: None,
         tool_calls_metadata: Vec::new(),
         native: None,
+        request: None,
         system_payload: None,
     }
 }

@@ -3,7 +3,8 @@
 use rejoin_core::{
     Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content,
     Decision, Event, FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState,
-    Question, Reason, Receipt, Record, Repeated, Scope, SessionId, Stream, System, Usage, Witness,
+    Question, Reason, Receipt, Record, Repeated, RequestKey, Scope, SessionId, Stream, System, Usage,
+    Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -35,15 +36,18 @@ fn example() -> Vec<Record> {
     let tell = |number, turn, about: System| system(id, number, turn, &about);
     vec![
         tell(0, None, System::Conversation(info(PROJECT))),
-        said(
-            1,
-            None,
-            Kind::User,
-            Content::user(vec![
-                Part::text("Which files are here?"),
-                Part::Attachment { attachment: attachment() },
-            ]),
-        ),
+        Record {
+            request: Some(RequestKey { key: "ann-17".into(), digest: "9f86d081884c7d65".into() }),
+            ..said(
+                1,
+                None,
+                Kind::User,
+                Content::user(vec![
+                    Part::text("Which files are here?"),
+                    Part::Attachment { attachment: attachment() },
+                ]),
+            )
+        },
         tell(2, Some(1), System::Permissions { ceiling: Permissions::Read }),
         tell(3, Some(1), System::Intent(Box::new(Intent { pin: Some(pin(false)), ..intent(fresh()) }))),
         Record { native: native("msg_01"), model: model(), ..answer(vec![Part::text("Let me see: loo")]) },

@@ -12,7 +12,9 @@ use rejoin_journal::{Adopted, JournalError, LONGEST_LINE, RawRecord};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Pen, cannot, put};
+use super::{Pen, put};
+use crate::error::cannot;
+use crate::move_project::says_moved;
 use crate::resolve::existing_dir;
 use crate::{ConversationView, Error, Rejoin};
 
@@ -116,7 +118,8 @@ impl Rejoin {
         let move_in = match &moved_to {
             Some((project, dir)) if is_new => {
                 let seal = if ends_a_line(&mut source, begin, length)? { "" } else { "\n" };
-                format!("{seal}{}", Engine::moved_line(id, &first, project, dir))
+                let moved = Engine::record(id, &first, &says_moved(project, dir));
+                format!("{seal}{}\n", serde_json::to_string(&moved).unwrap_or_default())
             }
             _ => String::new(),
         };
@@ -130,7 +133,7 @@ impl Rejoin {
             // It is where it says that it belongs.
             _ if taken == Adopted::New => {}
             Some((project, dir)) => {
-                self.engine.relocate(id, &info, &project, &dir)?;
+                self.relocate(id, &info, &project, &dir)?;
                 (info.project, info.dir) = (project, dir);
             }
             // It says so already.

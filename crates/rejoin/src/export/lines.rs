@@ -7,7 +7,8 @@ use rejoin_core::{Kind, MessageId, Part, Turn, call_description};
 use rejoin_journal::{Entry, messages};
 use serde_json::{Map, Value, json};
 
-use super::{Redactor, cannot};
+use super::Redactor;
+use crate::error::cannot;
 use crate::{ConversationView, Error};
 
 /// Longer texts are cut, visibly, when pieces of a message are put together: a line has its limit.

@@ -9,10 +9,11 @@ mod markdown;
 mod redact;
 mod shapes;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use rejoin_core::{Decision, Message, Outcome, Turn, visible_line};
 
+use crate::error::cannot;
 use crate::{ConversationView, Error};
 
 pub use bundle::{ImportOutcome, Imported};
@@ -123,8 +124,4 @@ impl Pen<'_> {
 
 fn put(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Error> {
     out.write_all(bytes).map_err(cannot("write the export"))
-}
-
-pub(crate) fn cannot(what: &'static str) -> impl FnOnce(io::Error) -> Error {
-    move |cause| rejoin_engine::TurnError::System { what: format!("cannot {what}"), cause }.into()
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::support::{Bench, Screen, fake_claude, kill};
 
 const CTRL_C: &str = "\u{3}";
+const ARROW_UP: &str = "\u{1b}[A";
 const CTRL_D: &str = "\u{4}";
 const CTRL_U: &str = "\u{15}";
 const ALT_ENTER: &str = "\u{1b}\r";
@@ -182,8 +183,9 @@ fn several_lines_are_one_prompt_typed_or_pasted() {
         .says("demo", " /quit is a word")
         .shows("✓")
         .shows("demo › ")
-        .types("\u{1b}[A\u{1b}[A")
-        .shows("three")
+        .types(ARROW_UP)
+        .shows("then this now")
+        .types(ARROW_UP)
         .types(CTRL_C);
     screen.says("demo", "/quit");
     screen.ends(0);

@@ -3,61 +3,66 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use rejoin_core::{Conversation, ConversationId, Envelope, Kind, MessageId, System, TurnId};
+use rejoin_engine::Engine;
 use rejoin_journal::private;
 use serde_json::Value;
 
-use crate::before::git;
-use crate::during::record_writer::RecordHeader;
-use crate::{Engine, TurnError};
+use crate::error::cannot;
+use crate::{Error, Rejoin};
 
-impl Engine {
-    /// Copies the path up to a turn into a new conversation of that id: the same turns with the same ids, and where they come
-    /// from. The permission level goes along; pins do not: the sessions belong to the conversation that made them and
-    /// may move on there, so the next turn replays.
-    pub fn fork(&self, id: ConversationId, from: ConversationId, turn: TurnId) -> Result<(), TurnError> {
-        let conversation = self.load_to_write(from)?.conversation;
+impl Rejoin {
+    /// A conversation of its own that begins with the path to a turn: the same turns with the same ids, and where they
+    /// come from. The permission level goes along; pins do not: the sessions belong to the conversation that made them
+    /// and may move on there, so the next turn is told the history.
+    pub fn fork(&self, conversation: ConversationId, turn: TurnId) -> Result<ConversationId, Error> {
+        let id = ConversationId::new(uuid::Uuid::new_v4());
+        self.fork_as(id, conversation, turn)?;
+        Ok(id)
+    }
+
+    /// The same with an id of one's own, for whoever must note it before the conversation is there.
+    pub fn fork_as(&self, id: ConversationId, from: ConversationId, turn: TurnId) -> Result<(), Error> {
+        let engine = &self.engine;
+        let conversation = engine.load_to_write(from)?.conversation;
         let Some(info) = conversation.info.clone() else {
-            return Err(TurnError::Usage(format!("conversation {} has lost its beginning", from.short())));
+            return Err(Error::usage(format!("conversation {} has lost its beginning", from.short())));
         };
         let Some(turn) = conversation.tree.turn(turn).map(|turn| turn.id) else {
-            return Err(TurnError::NotFound(format!("conversation {} has no turn {turn}", from.short())));
-        };
-        let head = RecordHeader {
-            conversation: id,
-            cwd: info.dir.clone(),
-            git_branch: git::branch(Path::new(&info.project)),
+            return Err(Error::not_found(format!("conversation {} has no turn {turn}", from.short())));
         };
         let path = conversation.tree.path(Some(turn)).0.into_iter().map(|turn| turn.id).collect();
         let copy = Copy { conversation: &conversation, path, id };
         let first = [
-            head.system(None, &System::Conversation(info.clone())),
-            head.system(None, &System::Forked { conversation: from, turn }),
+            Engine::record(id, &info, &System::Conversation(info.clone())),
+            Engine::record(id, &info, &System::Forked { conversation: from, turn }),
         ];
-        let ceiling = conversation.ceiling.map(|ceiling| head.system(None, &System::Permissions { ceiling }));
-        private::create_dir(&self.home.cache())?;
-        let draft = Draft::new(self.home.cache().join(format!("fork-{id}")))?;
+        let ceiling = conversation.ceiling;
+        let ceiling = ceiling.map(|ceiling| Engine::record(id, &info, &System::Permissions { ceiling }));
+        private::create_dir(&engine.cache())?;
+        let draft = Draft::new(engine.cache().join(format!("fork-{id}")))?;
         let mut out = BufWriter::new(&draft.file);
         for record in first.iter().chain(&ceiling) {
             put(&mut out, &serde_json::to_value(record).unwrap_or_default())?;
         }
         let mut trouble = Ok(());
-        self.store().read(from, 0, &mut |entry| {
+        engine.store().read(from, 0, &mut |entry| {
             let kept = entry.content.ok().and_then(|envelope| copy.of(&envelope, entry.json));
             if let (Some(record), Ok(())) = (kept, &trouble) {
                 trouble = put(&mut out, &record);
             }
         })?;
         trouble?;
-        out.flush().map_err(TurnError::system("cannot write the fork"))?;
+        out.flush().map_err(cannot("write the fork"))?;
         drop(out);
-        (&draft.file).rewind().map_err(TurnError::system("cannot read the fork"))?;
+        (&draft.file).rewind().map_err(cannot("read the fork"))?;
         // The copy is believed as far as what it was copied from.
-        let origin = self.origin(from, &conversation)?;
-        self.store()
-            .adopt(id, &info, &mut BufReader::new(&draft.file), &mut |_| self.origins().note(id, &origin))?;
+        let origin = engine.origin(from, &conversation)?;
+        engine.store().adopt(id, &info, &mut BufReader::new(&draft.file), &mut |_| {
+            engine.origins().note(id, &origin)
+        })?;
         Ok(())
     }
 }
@@ -112,18 +117,18 @@ impl Copy<'_> {
     }
 }
 
-fn put(out: &mut impl Write, record: &Value) -> Result<(), TurnError> {
-    writeln!(out, "{record}").map_err(TurnError::system("cannot write the fork"))
+fn put(out: &mut impl Write, record: &Value) -> Result<(), Error> {
+    writeln!(out, "{record}").map_err(cannot("write the fork"))
 }
 
 /// A file of ours that goes when we do.
 struct Draft {
     file: File,
-    path: std::path::PathBuf,
+    path: PathBuf,
 }
 
 impl Draft {
-    fn new(path: std::path::PathBuf) -> Result<Self, TurnError> {
+    fn new(path: PathBuf) -> Result<Self, Error> {
         let file = private::open(OpenOptions::new().read(true).write(true).create_new(true), &path)?;
         Ok(Self { file, path })
     }

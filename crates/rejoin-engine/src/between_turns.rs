@@ -1,8 +1,9 @@
-//! What the user decides about a conversation between turns, written down.
+//! What whoever changes a conversation between its turns needs of the engine: to keep turns away, to read what is
+//! built on, to append records of rejoin's own. What people decide with it is the library's.
 
 use std::path::Path;
 
-use rejoin_core::{ConversationId, ConversationInfo, System};
+use rejoin_core::{ConversationId, ConversationInfo, Record, System};
 use rejoin_journal::{JournalError, Lease, LeaseName, Loaded, LockError, Writer, load};
 
 use crate::before::git;
@@ -19,7 +20,7 @@ impl Engine {
     /// Keeps turns away from a conversation; refused while one runs.
     pub fn hold(&self, id: ConversationId, what: &str) -> Result<Hold, TurnError> {
         let busy = |owner| TurnError::Busy { what: format!("conversation {}", id.short()), owner };
-        match self.locks().acquire(LeaseName::conversation(id), &owner(what), None) {
+        match self.leases().acquire(&LeaseName::conversation(id), &owner(what), None) {
             Ok(mut lease) => {
                 end_left(&mut lease).map_err(|trouble| trouble.into_error(busy))?;
                 Ok(Hold { _lease: lease })
@@ -46,6 +47,11 @@ impl Engine {
         }
     }
 
+    /// A record of rejoin's own that belongs to no turn, as it is written now.
+    pub fn record(id: ConversationId, info: &ConversationInfo, system: &System) -> Record {
+        Self::header(id, info).system(None, system)
+    }
+
     /// Appends records of rejoin's own to a conversation, and waits for the disk. Those that change
     /// what the next turn builds on need a [`Hold`]; names and labels do not.
     pub fn note(
@@ -53,44 +59,16 @@ impl Engine {
         id: ConversationId,
         info: &ConversationInfo,
         notes: &[System],
-    ) -> Result<(), TurnError> {
-        Ok(self.append_synced(id, info, notes)?)
-    }
-
-    /// Puts a conversation, which is [held](Hold), among those of another project, and says so in it.
-    pub fn relocate(
-        &self,
-        id: ConversationId,
-        info: &ConversationInfo,
-        project: &str,
-        dir: &str,
-    ) -> Result<(), TurnError> {
-        let moved = [System::Moved { project: project.to_owned(), dir: dir.to_owned() }];
-        Ok(self.store.files()?.relocate(id, project, &mut || self.append_synced(id, info, &moved))?)
-    }
-
-    /// The line that says so, for a conversation that is not here yet.
-    pub fn moved_line(id: ConversationId, info: &ConversationInfo, project: &str, dir: &str) -> String {
-        let moved = System::Moved { project: project.to_owned(), dir: dir.to_owned() };
-        let record = record_header(id, info).system(None, &moved);
-        serde_json::to_string(&record).unwrap_or_default() + "\n"
-    }
-
-    fn append_synced(
-        &self,
-        id: ConversationId,
-        info: &ConversationInfo,
-        notes: &[System],
     ) -> Result<(), JournalError> {
-        let head = record_header(id, info);
-        let records: Vec<_> = notes.iter().map(|note| head.system(None, note)).collect();
+        let header = Self::header(id, info);
+        let records: Vec<_> = notes.iter().map(|note| header.system(None, note)).collect();
         let mut journal = self.store.appender(id, Writer::Label)?;
         journal.append(&records)?;
         journal.sync()
     }
-}
 
-fn record_header(id: ConversationId, info: &ConversationInfo) -> RecordHeader {
-    let git_branch = git::branch(Path::new(&info.project));
-    RecordHeader { conversation: id, cwd: info.dir.clone(), git_branch }
+    fn header(id: ConversationId, info: &ConversationInfo) -> RecordHeader {
+        let git_branch = git::branch(Path::new(&info.project));
+        RecordHeader { conversation: id, cwd: info.dir.clone(), git_branch }
+    }
 }
