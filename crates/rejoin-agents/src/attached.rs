@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rejoin_core::Attachment;
 
+use crate::arguments::missing;
 use crate::{Capabilities, Definition, Refusal, TurnRequest, registry};
 
 /// A file to go along with a prompt, read once: what is sent is what was hashed.
@@ -190,9 +191,7 @@ impl TurnRequest<'_> {
             return Ok(None);
         }
         if !capabilities.has(FLAG) {
-            return Err(Refusal::Unsupported(format!(
-                "this {agent} takes no attachments (its help has no {FLAG}); update {agent}"
-            )));
+            return Err(missing(agent, FLAG, "takes no attachments"));
         }
         Ok(Some(format!("{FLAG}={}", self.copies.display())))
     }

@@ -6,6 +6,8 @@ use std::time::UNIX_EPOCH;
 use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage, Witness};
 use serde::{Deserialize, Serialize};
 
+use crate::session_id::lower_case_uuid;
+use crate::words::Names;
 use crate::{Damage, Found, Look, Media, Process, ProcessRequest, Wanted, damage, nesting};
 
 /// Everything rejoin knows about one agent.
@@ -17,11 +19,21 @@ pub trait Definition: Send + Sync {
     /// Its name.
     fn agent(&self) -> Agent;
 
+    /// What is said of it in words. An agent that is made otherwise gives its own answers to what reads this:
+    /// [`title`](Definition::title) and the like.
+    fn about(&self) -> About<'_> {
+        About::default()
+    }
+
     /// Its name for people: "Claude Code".
-    fn title(&self) -> &str;
+    fn title(&self) -> &str {
+        self.about().title
+    }
 
     /// The command it is installed as.
-    fn command(&self) -> &str;
+    fn command(&self) -> &str {
+        self.about().command
+    }
 
     /// The hidden subcommand of rejoin's own executable, for an agent that is embedded in it.
     fn embedded(&self) -> Option<&str> {
@@ -29,7 +41,9 @@ pub trait Definition: Send + Sync {
     }
 
     /// How to install it, in one line.
-    fn install_hint(&self) -> &str;
+    fn install_hint(&self) -> &str {
+        self.about().install_hint
+    }
 
     /// Argument lists that make the program tell about itself: [`VERSION_AND_HELP`](crate::VERSION_AND_HELP)
     /// by default, none for what is embedded.
@@ -47,16 +61,18 @@ pub trait Definition: Send + Sync {
 
     /// Variables of an outer agent that must not reach this one. By default all that the known agents leave.
     fn foreign_env(&self) -> Vec<&str> {
-        nesting::MARKERS.to_vec()
+        nesting::MARKERS.split(' ').collect()
     }
 
-    /// Accepts only ids this agent could have made: anything else might start a new session.
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId>;
+    /// Accepts only ids this agent could have made: anything else might start a new session. By default they
+    /// are UUIDs.
+    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
+        lower_case_uuid(self.agent(), text)
+    }
 
-    /// The id of a new session, where the caller may choose it. `fresh` is a random UUID.
-    /// Nobody may by default.
-    fn choose_session(&self, _capabilities: &Capabilities, _fresh: uuid::Uuid) -> Option<SessionId> {
-        None
+    /// The id of a new session, where this installation lets the caller choose it. `fresh` is a random UUID.
+    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
+        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
     }
 
     /// Whether standing instructions have a flag; if not, as by default, they are put into the prompt.
@@ -128,9 +144,9 @@ pub trait Definition: Send + Sync {
         false
     }
 
-    /// Whether files of this kind can go along with a prompt. No kind by default.
-    fn takes(&self, _media: Media) -> bool {
-        false
+    /// Whether files of this kind can go along with a prompt.
+    fn takes(&self, media: Media) -> bool {
+        self.about().takes.contains(&media)
     }
 
     /// The variable that makes it keep its sessions in a directory of the user's choice, and what to
@@ -145,12 +161,12 @@ pub trait Definition: Send + Sync {
 
     /// The version rejoin's tests run against; none for what is part of rejoin.
     fn tested_version(&self) -> Option<&str> {
-        None
+        Some(self.about().tested_version).filter(|version| !version.is_empty())
     }
 
     /// Flags the file counts on, each with what is lost without it.
     fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        Vec::new()
+        self.about().wanted_flags.to_vec()
     }
 
     /// Where its login would be, as far as that can be seen from outside.
@@ -162,6 +178,23 @@ pub trait Definition: Send + Sync {
     fn hazards(&self, _env: &dyn Fn(&str) -> Option<OsString>, _store: Option<&Path>) -> Vec<Hazard> {
         Vec::new()
     }
+}
+
+/// What is said of an agent in words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About<'a> {
+    /// [`Definition::title`].
+    pub title: &'a str,
+    /// [`Definition::command`].
+    pub command: &'a str,
+    /// [`Definition::install_hint`].
+    pub install_hint: &'a str,
+    /// [`Definition::tested_version`]; empty if there is none.
+    pub tested_version: &'a str,
+    /// [`Definition::wanted_flags`].
+    pub wanted_flags: &'a [(&'a str, &'a str)],
+    /// The kinds of files that it [takes](Definition::takes).
+    pub takes: &'a [Media],
 }
 
 /// Where a login would be. Only its presence is looked at, never what it is.
@@ -177,8 +210,8 @@ pub struct Login {
 
 impl Login {
     /// A login in one of these variables or files.
-    pub(crate) fn new(variables: &[&str], files: Vec<PathBuf>, how: &str) -> Self {
-        let variables = variables.iter().map(|name| (*name).to_owned()).collect();
+    pub(crate) fn new(variables: Names, files: Vec<PathBuf>, how: &str) -> Self {
+        let variables = variables.split(' ').map(str::to_owned).collect();
         Self { variables, files, how: how.to_owned() }
     }
 }
@@ -227,6 +260,18 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// By the flags that let it resume, copy a session, store nothing, and be told an id.
+    pub(crate) fn by_flags(flags: BTreeSet<String>, [resume, fork, ephemeral, choose_id]: [&str; 4]) -> Self {
+        Self {
+            resume: flags.contains(resume),
+            fork: flags.contains(fork),
+            ephemeral: flags.contains(ephemeral),
+            choose_id: flags.contains(choose_id),
+            flags,
+            ..Self::default()
+        }
+    }
+
     /// Whether its help names a flag.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)

@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, Attachment, InvalidSessionId, SessionId};
+use rejoin_core::{Agent, Attachment, SessionId};
 use serde_json::{Value, json};
 
-use crate::embedded::EmbeddedDriver;
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
-    TurnRequest,
+    About, Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    TurnRequest, embedded,
 };
 
 /// The demo agent. There are two of them, so that handing work over can be tried without any other.
@@ -35,20 +33,18 @@ impl Definition for Demo {
         Agent::named(self.name)
     }
 
-    fn title(&self) -> &'static str {
-        self.title
-    }
-
-    fn command(&self) -> &'static str {
-        "rejoin"
+    fn about(&self) -> About<'_> {
+        About {
+            title: self.title,
+            command: "rejoin",
+            install_hint: "it is part of rejoin",
+            takes: &[Media::Image, Media::Pdf, Media::Text],
+            ..About::default()
+        }
     }
 
     fn embedded(&self) -> Option<&'static str> {
         Some("__demo-agent")
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "it is part of rejoin"
     }
 
     fn learn(&self, _answers: &[ProbeAnswer]) -> Capabilities {
@@ -74,20 +70,8 @@ impl Definition for Demo {
         Vec::new()
     }
 
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(self.agent(), text)
-    }
-
-    fn choose_session(&self, _capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
-        self.session_id(&fresh.to_string()).ok()
-    }
-
     fn takes_instructions(&self, _capabilities: &Capabilities) -> bool {
         true
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        media != Media::Other
     }
 
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
@@ -119,8 +103,7 @@ impl Definition for Demo {
             [request.system_prompt, request.append_system_prompt].into_iter().flatten().collect();
         let instructions = Some(instructions.join("\n\n")).filter(|_| !instructions.is_empty());
         let words = Box::new(move |turn: &TurnRequest<'_>| line(turn, instructions.as_deref()));
-        let driver = EmbeddedDriver::new(self.agent(), request.turn, words);
-        Ok(Process::new(args, Box::new(driver)))
+        Ok(Process::new(args, embedded::driver(self.agent(), words)))
     }
 
     fn session_dir(&self, _: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
@@ -128,12 +111,7 @@ impl Definition for Demo {
     }
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
-        let file = store.join(format!("{session}.jsonl"));
-        match file.try_exists() {
-            Ok(true) => Found::At(file),
-            Ok(false) => Found::Nowhere,
-            Err(_) => Found::CannotTell,
-        }
+        Found::file(store.join(format!("{session}.jsonl")))
     }
 }
 

@@ -1,6 +1,6 @@
 use rejoin_core::{Event, Outcome, Stream, Usage};
 
-use crate::{Answer, Refusal, TurnRequest, numbers, surrogates, truncated};
+use crate::{Answer, Refusal, TurnRequest, numbers, surrogates};
 
 /// Reads what an agent prints and says what it means. A state machine without I/O: tests feed it
 /// recordings, the engine feeds it a live process.
@@ -104,22 +104,8 @@ pub struct Exit<'a> {
     pub stderr: &'a str,
 }
 
-/// Reads a line of JSON by `read`, which says whether it was understood, or `None` if it is no such
-/// line; what is not understood is kept.
-pub(crate) fn read_line(
-    line: Line<'_>,
-    out: &mut Vec<Step>,
-    mut read: impl FnMut(&str, &mut Vec<Step>) -> Option<bool>,
-) {
-    let text = truncated::text(line);
-    let read = read(&text, out).or_else(|| read(&mended(&text)?, out));
-    if read != Some(true) {
-        out.push(diagnostic(line));
-    }
-}
-
 /// A line that is JSON, but not for every reader, as one that is; `None` if it is wrong in another way.
-fn mended(line: &str) -> Option<String> {
+pub(crate) fn mended(line: &str) -> Option<String> {
     let whole = surrogates::mended(line);
     numbers::mended(whole.as_deref().unwrap_or(line)).or(whole)
 }
@@ -139,12 +125,6 @@ pub(crate) fn json_line(value: &serde_json::Value) -> Vec<u8> {
 }
 
 /// How a process ended that never said how its turn ended, with its last words.
-pub(crate) fn ended_early(who: &str, exit: &Exit<'_>) -> String {
-    let words = exit.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    ended_saying(who, exit, words)
-}
-
-/// The same, with other last words.
 pub(crate) fn ended_saying(who: &str, exit: &Exit<'_>, words: Option<&str>) -> String {
     let how = match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit code {code}"),

@@ -28,6 +28,14 @@ pub(crate) fn version_line(answer: Option<&ProbeAnswer>) -> Option<&str> {
     answer.stdout.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
+/// The numbers of a version, if it is one: `v1.3.0-beta` is 1, 3, 0.
+pub(crate) fn numbers(version: Option<&str>) -> Option<[u64; 3]> {
+    let release = version?.trim_start_matches('v').split(['-', '+']).next()?;
+    let mut numbers = release.split('.').map(str::parse::<u64>);
+    let version = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
+    numbers.next().is_none().then_some(version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

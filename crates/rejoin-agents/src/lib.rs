@@ -5,8 +5,8 @@
 //! is one new file and one line in [`registry`].
 
 mod answer;
+mod arguments;
 mod attached;
-mod blocks;
 mod checks;
 mod claude;
 mod codex;
@@ -16,6 +16,7 @@ mod demo;
 mod driver;
 mod embedded;
 mod extra_args;
+mod failures;
 mod gemini;
 mod help;
 mod jsonc;
@@ -23,8 +24,11 @@ mod look;
 mod loose;
 mod nesting;
 mod numbers;
+mod one_shot;
 mod openai;
 mod opencode;
+#[cfg(test)]
+mod parrot;
 mod pi;
 #[cfg(test)]
 mod pipes;
@@ -34,16 +38,18 @@ mod provider_keys;
 mod qwen;
 mod registry;
 mod session_id;
+mod stream_json;
 mod surrogates;
 mod transcript;
 mod truncated;
 mod turn;
+mod turn_state;
 mod words;
 
 pub use answer::Answer;
 pub use attached::{Attached, Media, check_kinds};
 pub use damage::Damage;
-pub use definition::{Capabilities, Definition, Hazard, Login, ProbeAnswer, Refusal};
+pub use definition::{About, Capabilities, Definition, Hazard, Login, ProbeAnswer, Refusal};
 pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};

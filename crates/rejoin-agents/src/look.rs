@@ -15,6 +15,17 @@ pub enum Found {
     CannotTell,
 }
 
+impl Found {
+    /// In a file of this name, or nowhere.
+    pub(crate) fn file(file: PathBuf) -> Self {
+        match file.try_exists() {
+            Ok(true) => Found::At(file),
+            Ok(false) => Found::Nowhere,
+            Err(_) => Found::CannotTell,
+        }
+    }
+}
+
 /// What one look into an agent's store shows of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Look {

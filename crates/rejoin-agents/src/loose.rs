@@ -38,68 +38,6 @@ impl Text<'_> {
     pub(crate) fn into_filled(self) -> Option<String> {
         self.0.filter(|text| !text.is_empty()).map(Cow::into_owned)
     }
-
-    fn words(value: &impl ToString) -> Self {
-        Self(Some(Cow::Owned(value.to_string())))
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Text(Some(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Text(Some(Cow::Owned(text.to_owned()))))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Text(Some(Cow::Owned(text))))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Text::words(&value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Text::words(&value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Text::words(&value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Text::words(&value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
-    }
 }
 
 /// A structure; anything that is no object reads as `None`.
@@ -109,17 +47,6 @@ pub(crate) struct Object<T>(pub(crate) Option<T>);
 impl<T> Default for Object<T> {
     fn default() -> Self {
         Self(None)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let shape =
-            deserializer.deserialize_any(ShapeVisitor { strings: false, seqs: false, of: PhantomData })?;
-        Ok(Object(match shape {
-            Shape::Object(object) => Some(object),
-            _ => None,
-        }))
     }
 }
 
@@ -133,18 +60,6 @@ impl<T> Default for List<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let shape =
-            deserializer.deserialize_any(ShapeVisitor { strings: false, seqs: true, of: PhantomData })?;
-        Ok(List(match shape {
-            Shape::Object(object) => vec![object],
-            Shape::List(list) => list,
-            _ => Vec::new(),
-        }))
-    }
-}
-
 /// A text or a list of blocks, as model APIs like to have it.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum TextOr<'a, T> {
@@ -154,138 +69,126 @@ pub(crate) enum TextOr<'a, T> {
     Neither,
 }
 
-impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
+/// A list of texts; anything else reads as an empty one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts<'a>(pub(crate) Vec<Text<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let shape =
-            deserializer.deserialize_any(ShapeVisitor { strings: true, seqs: true, of: PhantomData })?;
-        Ok(match shape {
-            Shape::Text(text) => TextOr::Text(text),
-            Shape::Object(object) => TextOr::Blocks(vec![object]),
-            Shape::List(list) => TextOr::Blocks(list),
-            Shape::Other => TextOr::Neither,
+        Ok(match Shape::<IgnoredAny, IgnoredAny>::of(deserializer)? {
+            Shape::Text(text) | Shape::Word(text) => Text(Some(text)),
+            _ => Text(None),
         })
     }
 }
 
-enum Shape<'a, T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Shape::<T, IgnoredAny>::of(deserializer)? {
+            Shape::Object(object) => Object(Some(object)),
+            _ => Object(None),
+        })
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Shape::<T, Object<T>>::of(deserializer)? {
+            Shape::Object(object) => List(vec![object]),
+            Shape::List(list) => List(list.into_iter().filter_map(|item| item.0).collect()),
+            _ => List::default(),
+        })
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Shape::<T, Object<T>>::of(deserializer)? {
+            Shape::Text(text) => TextOr::Text(text),
+            Shape::Object(object) => TextOr::Blocks(vec![object]),
+            Shape::List(list) => TextOr::Blocks(list.into_iter().filter_map(|item| item.0).collect()),
+            _ => TextOr::Neither,
+        })
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Shape::<IgnoredAny, Text<'de>>::of(deserializer)? {
+            Shape::Text(text) => Texts(vec![Text(Some(text))]),
+            Shape::List(list) => Texts(list),
+            _ => Texts::default(),
+        })
+    }
+}
+
+/// Any value: its objects as `O`, the items of its lists as `I`.
+enum Shape<'a, O, I> {
     Text(Cow<'a, str>),
-    Object(T),
-    List(Vec<T>),
-    Other,
+    /// A number or a boolean.
+    Word(Cow<'a, str>),
+    Object(O),
+    List(Vec<I>),
+    Null,
 }
 
-struct ShapeVisitor<T> {
-    strings: bool,
-    seqs: bool,
-    of: PhantomData<T>,
+impl<'de, O: Deserialize<'de>, I: Deserialize<'de>> Shape<'de, O, I> {
+    fn of<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor(PhantomData))
+    }
+
+    fn word(value: &impl ToString) -> Self {
+        Shape::Word(Cow::Owned(value.to_string()))
+    }
 }
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapeVisitor<T> {
-    type Value = Shape<'de, T>;
+struct ShapeVisitor<O, I>(PhantomData<(O, I)>);
+
+impl<'de, O: Deserialize<'de>, I: Deserialize<'de>> Visitor<'de> for ShapeVisitor<O, I> {
+    type Value = Shape<'de, O, I>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(if self.strings { Shape::Text(Cow::Borrowed(text)) } else { Shape::Other })
+        Ok(Shape::Text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(if self.strings { Shape::Text(Cow::Owned(text.to_owned())) } else { Shape::Other })
+        Ok(Shape::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Shape::Other)
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Shape::word(&value))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Shape::Other)
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Shape::word(&value))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Shape::Other)
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Shape::word(&value))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Shape::Other)
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Shape::word(&value))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Shape::Other)
+        Ok(Shape::Null)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut list = Vec::new();
-        if self.seqs {
-            while let Some(Object(item)) = seq.next_element::<Object<T>>()? {
-                list.extend(item);
-            }
-        } else {
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
+        while let Some(item) = seq.next_element()? {
+            list.push(item);
         }
         Ok(Shape::List(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Shape::Object)
-    }
-}
-
-/// A list of texts; anything else reads as an empty one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Texts<'a>(pub(crate) Vec<Text<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextsVisitor)
-    }
-}
-
-struct TextsVisitor;
-
-impl<'de> Visitor<'de> for TextsVisitor {
-    type Value = Texts<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of texts")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Texts(vec![Text::words(&text)]))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Texts::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Texts::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Texts::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Texts::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Texts::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut texts = Vec::new();
-        while let Some(text) = seq.next_element()? {
-            texts.push(text);
-        }
-        Ok(Texts(texts))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Texts::default())
+        O::deserialize(MapAccessDeserializer::new(map)).map(Shape::Object)
     }
 }
 

@@ -8,10 +8,9 @@ use rejoin_core::compose::{Told, mention};
 use rejoin_core::{Agent, InvalidSessionId, Kind, Part, SessionId};
 use serde_json::{Value, json};
 
-use crate::embedded::EmbeddedDriver;
 use crate::{
-    Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
-    TurnRequest, checks,
+    About, Attached, Capabilities, Definition, Found, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
+    TurnRequest, checks, embedded,
 };
 
 /// What is kept of a tool's output in a message: the model can look at no more of it.
@@ -25,20 +24,18 @@ impl Definition for OpenAi {
         Agent::OpenAi
     }
 
-    fn title(&self) -> &'static str {
-        "OpenAI-compatible endpoint"
-    }
-
-    fn command(&self) -> &'static str {
-        "rejoin"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "OpenAI-compatible endpoint",
+            command: "rejoin",
+            install_hint: "it is part of rejoin; set base_url, model and key_env in [agents.openai] of the configuration",
+            takes: &[Media::Image, Media::Text],
+            ..About::default()
+        }
     }
 
     fn embedded(&self) -> Option<&'static str> {
         Some("__openai-agent")
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "it is part of rejoin; set base_url, model and key_env in [agents.openai] of the configuration"
     }
 
     fn learn(&self, _answers: &[ProbeAnswer]) -> Capabilities {
@@ -64,10 +61,6 @@ impl Definition for OpenAi {
 
     fn takes_messages(&self) -> bool {
         true
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        matches!(media, Media::Image | Media::Text)
     }
 
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
@@ -100,8 +93,7 @@ impl Definition for OpenAi {
             })
         });
         // No tool is offered, so every permission level holds.
-        let driver = EmbeddedDriver::new(self.agent(), request.turn, words);
-        Ok(Process::new(Vec::new(), Box::new(driver)))
+        Ok(Process::new(Vec::new(), embedded::driver(self.agent(), words)))
     }
 
     fn session_dir(&self, _: &Capabilities, _: &str) -> Result<(String, String), Refusal> {

@@ -1,10 +1,33 @@
 //! Places that settings name.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde_json::Value;
 
 use crate::jsonc;
+
+/// The directory that a variable names.
+pub(crate) fn named(env: &dyn Fn(&str) -> Option<OsString>, variable: &str) -> Option<PathBuf> {
+    env(variable).filter(|dir| !dir.is_empty()).map(PathBuf::from)
+}
+
+/// A directory in the user's home.
+pub(crate) fn at_home(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<PathBuf> {
+    named(env, "HOME").map(|home| home.join(name))
+}
+
+/// What is in a directory; one that is not there is empty.
+pub(crate) fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error),
+    }
+}
 
 /// The directory that the first of these settings files names at `pointer`; `dir` is where a
 /// relative one begins.

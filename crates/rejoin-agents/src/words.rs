@@ -1,26 +1,19 @@
 use rejoin_core::FailureClass;
 
-/// Whether a text contains one of the words, whatever their case. `words` are in lower case.
-pub(crate) fn says(text: &str, words: &[&str]) -> bool {
-    let text = text.to_ascii_lowercase().replace('\u{2019}', "'");
-    words.iter().any(|word| text.contains(word))
+use crate::failures::{Words, says};
+
+/// Names with blanks between them.
+pub(crate) type Names = &'static str;
+
+/// Whether a name is one of them.
+pub(crate) fn lists(names: Names, name: &str) -> bool {
+    names.split_whitespace().any(|known| known == name)
 }
 
 /// What programs say of an argument or a configuration that they do not accept.
-const SETUP: &[&str] = &[
-    "refused its arguments",
-    "unknown option",
-    "unknown argument",
-    "unexpected argument",
-    "argument missing",
-    "a value is required",
-    "invalid value",
-    "not enough arguments",
-    "requires a value",
-    "config file at",
-    "loading config",
-    "use --list-models",
-];
+const SETUP: Words = "refused its arguments | unknown option | unknown argument | unexpected argument | \
+                      argument missing | a value is required | invalid value | not enough arguments | \
+                      requires a value | config file at | loading config | use --list-models";
 
 /// What kind of failure it is when an agent ends before it begins, with these last words.
 pub(crate) fn before_it_began(words: &str) -> FailureClass {

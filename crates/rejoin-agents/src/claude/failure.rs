@@ -1,100 +1,56 @@
 //! Claude's words for failures.
 
+use FailureClass::{
+    ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Quota, RateLimit, Server, StepLimit,
+};
 use rejoin_core::FailureClass;
 
-use crate::words::{before_it_began, says};
+use crate::failures::{Failures, Words, says};
+use crate::words::before_it_began;
 
-/// Its refusals to resume: the session is not in this store, or the id is none.
-const REJECTIONS: &[&str] = &[
-    "no conversation found with session id",
-    "is not a uuid and does not match any session title",
-    "--resume requires a valid session id",
-];
+const QUOTA: Words = "credit balance | quota | billing | usage limit | spending limit | spend limit | hit your limit | \
+                      limit reached | out of extra usage | weekly limit | 5-hour limit";
+const LOGIN: Words = "not logged in | /login | invalid api key | failed to authenticate | authentication_error | \
+                      oauth token | invalid bearer token | x-api-key";
+const OVERFLOW: Words = "prompt is too long | context window | context limit | context length | too many tokens | \
+                         exceed the maximum number of tokens | request too large | request_too_large";
 
-const QUOTA: &[&str] = &[
-    "credit balance",
-    "quota",
-    "billing",
-    "usage limit",
-    "spending limit",
-    "spend limit",
-    "hit your limit",
-    "limit reached",
-    "out of extra usage",
-    "weekly limit",
-    "5-hour limit",
-];
-const LOGIN: &[&str] = &[
-    "not logged in",
-    "/login",
-    "invalid api key",
-    "failed to authenticate",
-    "authentication_error",
-    "oauth token",
-    "invalid bearer token",
-    "x-api-key",
-];
-const OVERFLOW: &[&str] = &[
-    "prompt is too long",
-    "context window",
-    "context limit",
-    "context length",
-    "too many tokens",
-    "exceed the maximum number of tokens",
-    "request too large",
-    "request_too_large",
-];
-const HISTORY: &[&str] = &[
-    "tool_use",
-    "tool_result",
-    "thinking block",
-    "`thinking`",
-    "redacted_thinking",
-    "`signature`",
-    "image exceeds",
-    "image dimensions",
-    "image was too large",
-    "could not process image",
-    "text content blocks must",
-    "roles must alternate",
-];
-
-/// Whether these words refuse to resume.
-pub(super) fn is_rejection(words: &str) -> bool {
-    says(words, REJECTIONS)
-}
-
-/// What kind of failure a result reports: its subtype, the service's status, the words.
-pub(super) fn classify(subtype: &str, status: Option<u16>, words: &str) -> FailureClass {
-    match (subtype, status) {
-        ("error_max_turns", _) => FailureClass::StepLimit,
-        ("error_max_budget_usd", _) => FailureClass::Quota,
-        (_, Some(400 | 402 | 403 | 429)) if says(words, QUOTA) => FailureClass::Quota,
-        (_, Some(401 | 403)) => FailureClass::Login,
-        (_, Some(402)) => FailureClass::Quota,
-        (_, Some(429)) => FailureClass::RateLimit,
-        (_, Some(500..)) => FailureClass::Server,
-        (_, Some(408)) => FailureClass::Network,
-        (_, Some(status)) => {
-            if status == 413 || says(words, OVERFLOW) {
-                FailureClass::ContextOverflow
-            } else if says(words, HISTORY) {
-                FailureClass::InvalidHistory
-            } else {
-                FailureClass::InvalidRequest
-            }
-        }
-        (_, None) if says(words, LOGIN) => FailureClass::Login,
-        (_, None) if says(words, QUOTA) => FailureClass::Quota,
-        (_, None) if says(words, OVERFLOW) => FailureClass::ContextOverflow,
-        ("success", None) => FailureClass::Network,
-        (_, None) => FailureClass::Other,
-    }
-}
+/// Seen with 2.1.52 to 2.1.197, by the subtype of a result and the service's status.
+pub(super) const FAILURES: Failures = Failures {
+    // The session is not in this store, or the id is none.
+    rejections: "no conversation found with session id | is not a uuid and does not match any session title | \
+                 --resume requires a valid session id",
+    classes: &[
+        (StepLimit, "error_max_turns", ""),
+        (Quota, "error_max_budget_usd", ""),
+        (Quota, "400 402 403 429", QUOTA),
+        (Login, "401 403", ""),
+        (Quota, "402", ""),
+        (RateLimit, "429", ""),
+        (Server, "5xx", ""),
+        (Network, "408", ""),
+        (ContextOverflow, "413", ""),
+        (ContextOverflow, "told", OVERFLOW),
+        (
+            InvalidHistory,
+            "told",
+            "tool_use | tool_result | thinking block | `thinking` | redacted_thinking | `signature` | image exceeds | \
+             image dimensions | image was too large | could not process image | text content blocks must | \
+             roles must alternate",
+        ),
+        (InvalidRequest, "told", ""),
+        (Login, "", LOGIN),
+        (Quota, "", QUOTA),
+        (ContextOverflow, "", OVERFLOW),
+        // A success that is an error and has no status: the service was not reached.
+        (Network, "success", ""),
+    ],
+    ..Failures::PLAIN
+};
 
 /// What kind of failure it is when Claude ends before it begins, with nothing but words.
-pub(super) fn classify_words(words: &str) -> FailureClass {
-    if says(words, LOGIN) { FailureClass::Login } else { before_it_began(words) }
+pub(super) fn before(words: &str) -> FailureClass {
+    if says(words, LOGIN) { Login } else { before_it_began(words) }
 }
 
 #[cfg(test)]
@@ -129,7 +85,11 @@ mod tests {
             ("error_max_turns", None, "Reached maximum number of turns (1)", F::StepLimit),
             ("error_during_execution", None, "something", F::Other),
         ] {
-            assert_eq!(classify(subtype, status, words), class, "{status:?} {words}");
+            assert_eq!(
+                FAILURES.class(subtype, status, words).unwrap_or(F::Other),
+                class,
+                "{status:?} {words}"
+            );
         }
     }
 }

@@ -3,22 +3,18 @@
 mod driver;
 mod failure;
 mod launch;
-mod limit;
-mod messages;
 mod prompt;
 mod questions;
 mod store;
-mod wire;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId};
+use rejoin_core::{Agent, SessionId};
 
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
-    help, jsonc,
+    About, Capabilities, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, help, jsonc, places,
 };
 
 /// Claude Code.
@@ -29,16 +25,26 @@ impl Definition for Claude {
         Agent::Claude
     }
 
-    fn title(&self) -> &'static str {
-        "Claude Code"
-    }
-
-    fn command(&self) -> &'static str {
-        "claude"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g @anthropic-ai/claude-code"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "Claude Code",
+            command: "claude",
+            install_hint: "npm install -g @anthropic-ai/claude-code",
+            tested_version: "2.1.197",
+            wanted_flags: &[
+                ("--resume", "no session can be resumed: every turn replays the history"),
+                ("--session-id", "the id of a session is known only after it began"),
+                ("--input-format", "prompts with / and @ are changed, and it cannot ask"),
+                ("--include-partial-messages", "answers come in one piece"),
+                ("--no-session-persistence", "--ephemeral is refused"),
+                ("--permission-mode", "permission levels are refused"),
+                ("--tools", "the permission level read is refused"),
+                ("--strict-mcp-config", "the permission level read is refused"),
+                ("--settings", "the permission level read is refused"),
+                ("--append-system-prompt", "instructions go into the prompt"),
+            ],
+            takes: &[Media::Image, Media::Pdf, Media::Text],
+        }
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -46,70 +52,27 @@ impl Definition for Claude {
         let line = help::version_line(answers.first()).unwrap_or_default();
         let (version, product) = line.split_once(" (").unwrap_or((line, ""));
         let flags = help::flags_of(answers.get(1));
+        let means = ["--resume", "--fork-session", "--no-session-persistence", "--session-id"];
         Capabilities {
             product: product.trim_end_matches(')').to_owned(),
             version: Some(version.to_owned()).filter(|version| !version.is_empty()),
-            resume: flags.contains("--resume"),
-            fork: flags.contains("--fork-session"),
-            ephemeral: flags.contains("--no-session-persistence"),
-            choose_id: flags.contains("--session-id"),
             ask: flags.contains("--input-format"),
-            flags,
+            ..Capabilities::by_flags(flags, means)
         }
     }
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        let named = env("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        named.or_else(|| {
-            env("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".claude"))
-        })
-    }
-
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(Agent::Claude, text)
-    }
-
-    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
-        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
+        places::named(env, "CLAUDE_CONFIG_DIR").or_else(|| places::at_home(env, ".claude"))
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
         capabilities.has("--append-system-prompt")
     }
 
-    fn tested_version(&self) -> Option<&str> {
-        Some("2.1.197")
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("--resume", "no session can be resumed: every turn replays the history"),
-            ("--session-id", "the id of a session is known only after it began"),
-            ("--input-format", "prompts with / and @ are changed, and it cannot ask"),
-            ("--include-partial-messages", "answers come in one piece"),
-            ("--no-session-persistence", "--ephemeral is refused"),
-            ("--permission-mode", "permission levels are refused"),
-            ("--tools", "the permission level read is refused"),
-            ("--strict-mcp-config", "the permission level read is refused"),
-            ("--settings", "the permission level read is refused"),
-            ("--append-system-prompt", "instructions go into the prompt"),
-        ]
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        media != Media::Other
-    }
-
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &[
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_AUTH_TOKEN",
-                "CLAUDE_CODE_OAUTH_TOKEN",
-                "CLAUDE_CODE_USE_BEDROCK",
-                "CLAUDE_CODE_USE_FOUNDRY",
-                "CLAUDE_CODE_USE_VERTEX",
-            ],
+            "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK \
+             CLAUDE_CODE_USE_FOUNDRY CLAUDE_CODE_USE_VERTEX",
             self.store(env).iter().map(|store| store.join(".credentials.json")).collect(),
             "run claude once and log in with /login, or set ANTHROPIC_API_KEY",
         ))

@@ -1,6 +1,6 @@
 //! How a prompt reaches Claude as text.
 //!
-//! Claude reads a leading `/` as a command and puts the file into the prompt that an `@` names. It
+//! Claude (2.1.197) reads a leading `/` as a command and puts the file into the prompt that an `@` names. It
 //! looks only at the last block of a message, so a prompt that holds either is sent in two blocks:
 //! the model gets exactly the same characters, and the last block holds nothing to act on.
 
@@ -79,7 +79,7 @@ fn triggers(prompt: &str) -> Vec<usize> {
     command.into_iter().chain(files).collect()
 }
 
-/// Plain text on its input is refused beyond this.
+/// Plain text on its input is refused beyond this (2.1.197).
 const LONGEST_PLAIN_PROMPT: usize = 10_000_000;
 
 /// The prompt for a Claude that reads plain text alone, and what to tell the user about it.

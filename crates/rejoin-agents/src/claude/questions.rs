@@ -1,4 +1,4 @@
-//! Questions in the middle of a turn: leave to use a tool, and the tool that asks the user.
+//! Questions in the middle of a turn (2.1.197): leave to use a tool, and the tool that asks the user.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use rejoin_core::{Choice, ChoiceKind, Event, Question};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::wire::{Asked, Asking, ControlRequest};
 use crate::driver::json_line;
+use crate::stream_json::{Asked, Asking, ControlRequest};
 use crate::{Answer, Step};
 
 /// The tool with which Claude asks the user something.

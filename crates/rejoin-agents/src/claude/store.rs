@@ -1,12 +1,12 @@
-//! Where Claude keeps its sessions: one file each, in a directory named after the project's.
+//! Where Claude (2.1.197) keeps its sessions: one file each, in a directory named after the project's.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rejoin_core::SessionId;
 
 use crate::Found;
+use crate::places::entries;
 use crate::transcript::{holds_a_prompt, mangled};
 
 /// Longer names of directories are cut here, and a hash we cannot compute is added.
@@ -32,17 +32,7 @@ fn directories(projects: &Path, dir: &Path) -> io::Result<Vec<PathBuf>> {
         return Ok(vec![projects.join(name)]);
     }
     let prefix = format!("{}-", &name[..LONGEST_NAME]);
-    let entries = match fs::read_dir(projects) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut matching = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            matching.push(entry.path());
-        }
-    }
-    Ok(matching)
+    let is_it =
+        |dir: &PathBuf| dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+    Ok(entries(projects)?.into_iter().filter(is_it).collect())
 }

@@ -1,98 +1,60 @@
 //! Codex's words for failures.
 
+use FailureClass::{
+    Busy, ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Quota, RateLimit, Server,
+};
 use rejoin_core::FailureClass;
 use serde_json::Value;
 
-use crate::words::says;
+use crate::failures::{Failures, backwards};
 
-/// Its refusals to resume, on standard error, before it names a session.
-const REJECTIONS: &[&str] = &[
-    "no rollout found for thread id",
-    "is archived",
-    "missing source rollout",
-    "failed to read session metadata",
-    "which is no longer configured",
-];
-
-/// In this order: the first that matches is the class.
-const CLASSES: &[(FailureClass, &[&str])] = &[
-    (FailureClass::Busy, &["already has an active writer"]),
-    (FailureClass::Quota, &["quota", "usage limit", "billing", "purchase more credits", "spend cap"]),
-    (
-        FailureClass::Login,
-        &[
-            "401 unauthorized",
-            "status 401",
-            "403 forbidden",
-            "missing environment variable",
-            "not logged in",
-            "log in again",
-            "sign in again",
-            "codex login",
-            "access token",
-            "refresh token",
-            "invalid api key",
-            "incorrect api key",
-        ],
-    ),
-    (FailureClass::RateLimit, &["429 too many", "status 429", "status: 429", "rate limit", "rate_limit"]),
-    (
-        FailureClass::ContextOverflow,
-        &["context window", "context_length_exceeded", "context length", "ran out of room"],
-    ),
-    (
-        FailureClass::InvalidHistory,
-        &[
-            "no tool output found",
-            "no tool call found",
-            "without its required",
-            "encrypted content",
-            "encrypted_content",
-            "duplicate item",
-        ],
-    ),
-    (
-        FailureClass::InvalidRequest,
-        &["invalid_request_error", "400 bad request", "status 400", "input exceeds the maximum length"],
-    ),
-    (
-        FailureClass::Server,
-        &[
-            "high demand",
-            "at capacity",
-            "overloaded",
-            "status 5",
-            "status: 5",
-            "internal server error",
-            "server_error",
-        ],
-    ),
-    (
-        FailureClass::Network,
-        &[
-            "stream disconnected",
-            "connection failed",
-            "error sending request",
-            "waiting for network",
-            "timed out",
-            "timeout",
-            "dns error",
-        ],
-    ),
-];
-
-/// Whether these words refuse to resume.
-pub(super) fn is_rejection(words: &str) -> bool {
-    says(words, REJECTIONS)
-}
-
-/// What kind of failure these words tell of; `otherwise` if none is known.
-pub(super) fn classify(words: &str, otherwise: FailureClass) -> FailureClass {
-    CLASSES.iter().find(|(_, known)| says(words, known)).map_or(otherwise, |(class, _)| *class)
-}
+/// Seen with 0.123 and 0.166.
+pub(super) const FAILURES: Failures = Failures {
+    // On standard error, before it names a session.
+    rejections: "no rollout found for thread id | is archived | missing source rollout | \
+                 failed to read session metadata | which is no longer configured",
+    classes: &[
+        (Busy, "", "already has an active writer"),
+        (Quota, "", "quota | usage limit | billing | purchase more credits | spend cap"),
+        (
+            Login,
+            "",
+            "401 unauthorized | status 401 | 403 forbidden | missing environment variable | not logged in | \
+             log in again | sign in again | codex login | access token | refresh token | invalid api key | \
+             incorrect api key",
+        ),
+        (RateLimit, "", "429 too many | status 429 | status: 429 | rate limit | rate_limit"),
+        (ContextOverflow, "", "context window | context_length_exceeded | context length | ran out of room"),
+        (
+            InvalidHistory,
+            "",
+            "no tool output found | no tool call found | without its required | encrypted content | \
+             encrypted_content | duplicate item",
+        ),
+        (
+            InvalidRequest,
+            "",
+            "invalid_request_error | 400 bad request | status 400 | input exceeds the maximum length",
+        ),
+        (
+            Server,
+            "",
+            "high demand | at capacity | overloaded | status 5 | status: 5 | internal server error | server_error",
+        ),
+        (
+            Network,
+            "",
+            "stream disconnected | connection failed | error sending request | waiting for network | timed out | \
+             timeout | dns error",
+        ),
+    ],
+    readable,
+    last_words,
+    ..Failures::PLAIN
+};
 
 /// The words for people: some failures are the service's whole JSON answer.
-pub(super) fn readable(words: &str) -> String {
+fn readable(words: &str) -> String {
     let inner = serde_json::from_str::<Value>(words).ok().and_then(|answer| {
         let error = answer.get("error").unwrap_or(&answer);
         error.get("message").and_then(Value::as_str).map(str::to_owned)
@@ -102,10 +64,9 @@ pub(super) fn readable(words: &str) -> String {
 
 /// The last word on standard error: what stands after `Error: `, else the last line that is not
 /// one Codex always prints.
-pub(super) fn last_words(stderr: &str) -> Option<&str> {
-    let usual =
-        |line: &&str| line.is_empty() || (line.starts_with("Reading ") && line.ends_with(" from stdin..."));
-    let lines = || stderr.lines().rev().map(str::trim).filter(|line| !usual(line));
+fn last_words(stderr: &str) -> Option<&str> {
+    let usual = |line: &&str| line.starts_with("Reading ") && line.ends_with(" from stdin...");
+    let lines = || backwards(stderr).filter(|line| !usual(line));
     let named =
         lines().find_map(|line| line.strip_prefix("Error: ").or_else(|| line.strip_prefix("error: ")));
     named.or_else(|| lines().next())
@@ -138,7 +99,7 @@ mod tests {
             ("thread x already has an active writer (code -32600)", F::Busy),
             ("port 8401 says no", F::Other),
         ] {
-            assert_eq!(classify(words, F::Other), class, "{words}");
+            assert_eq!(FAILURES.classify(words, F::Other), class, "{words}");
         }
     }
 

@@ -2,33 +2,28 @@
 
 use std::ffi::OsString;
 
-use rejoin_core::Permissions;
+use rejoin_core::{Agent, Permissions};
 
-use super::driver::CodexDriver;
+use super::driver::CodexLines;
 use super::trust;
-use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Process, ProcessRequest, Refusal, checks};
+use crate::arguments::missing;
+use crate::extra_args::{self, Flag, Rules, permission_flag};
+use crate::one_shot::OneShot;
+use crate::{Capabilities, Process, ProcessRequest, Refusal};
 
 const NAME: &str = "codex";
 
 pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
-    if request.system_prompt.or(request.append_system_prompt).is_some() {
-        return Err(Refusal::Unsupported("codex takes no instructions by argument".into()));
-    }
+    request.refuse_instructions(NAME)?;
     let session = request.turn.composed.session();
     if session.is_some() && !request.capabilities.resume {
         return Err(Refusal::Unsupported("this codex has no `exec resume`; update codex".into()));
     }
     if request.ephemeral && !request.capabilities.ephemeral {
-        return Err(Refusal::Unsupported(
-            "this codex cannot run without storing the session (its help has no --ephemeral); update codex"
-                .into(),
-        ));
+        return Err(missing(NAME, "--ephemeral", "cannot run without storing the session"));
     }
-    if request.ephemeral && session.is_some() {
-        // Codex accepts the flag, and stores the turn all the same.
-        return Err(Refusal::Unsupported("codex cannot resume a session without adding to it".into()));
-    }
+    // Codex accepts the flag, and stores the turn all the same (0.166).
+    request.refuse_ephemeral_resume(NAME)?;
     check_extra_args(request.extra_args, request.turn.permissions)?;
     let (before, after) = placed(request.extra_args, session.is_some(), request.capabilities);
 
@@ -43,17 +38,13 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     }
     args.extend(after);
     args.extend(["--json", "--skip-git-repo-check"].map(OsString::from));
-    if let Some(model) = request.turn.model {
-        args.push(format!("--model={}", checks::model(model)?).into());
-    }
+    args.extend(request.model_arg()?);
     if request.ephemeral {
-        // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early.
+        // A picture of the shell's set-up, under the session's id, would outlive a turn that ends early (0.166.0).
         args.extend(["--ephemeral", "-c", "features.shell_snapshot=false"].map(OsString::from));
     }
     if !request.turn.attachments.is_empty() && !takes_images(request.capabilities, session.is_some()) {
-        return Err(Refusal::Unsupported(
-            "this codex takes no attachments here (its help has no --image); update codex".into(),
-        ));
+        return Err(missing(NAME, "--image", "takes no attachments here"));
     }
     for copy in request.turn.copies(NAME)? {
         args.push(format!("--image={copy}").into());
@@ -62,13 +53,8 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     args.push("-".into());
 
     let copies = !request.turn.attachments.is_empty();
-    let driver = CodexDriver::new(
-        session.is_some(),
-        !request.ephemeral,
-        request.turn.total_before,
-        request.turn.ids.clone(),
-    );
-    Ok(Process { warnings, copies, ..Process::new(args, Box::new(driver)) })
+    let driver = OneShot::driver(Agent::Codex, !request.ephemeral, CodexLines::default());
+    Ok(Process { warnings, copies, ..Process::new(args, driver) })
 }
 
 /// Whether a file can go along: `exec` and `exec resume` each have a flag of their own.
@@ -100,52 +86,30 @@ fn settings(request: &ProcessRequest<'_>, warnings: &mut Vec<String>) -> Vec<Str
     settings
 }
 
-const SYNTAX: Syntax = Syntax {
-    switches: &[
-        "--strict-config",
-        "--oss",
-        "--ignore-user-config",
-        "--ignore-rules",
-        "--dangerously-bypass-hook-trust",
-        "--skip-git-repo-check",
-    ],
-    short_with_value: &['c', 'i', 'm', 'p', 's', 'C', 'o', 'a'],
+/// The user's own arguments.
+const RULES: Rules = Rules {
+    agent: NAME,
+    switches: "--strict-config --oss --ignore-user-config --ignore-rules --dangerously-bypass-hook-trust \
+               --skip-git-repo-check",
+    short_with_value: "cimpsCoa",
+    permissions: "dangerous yolo sandbox approv full-auto permission --add-dir trust -s -a",
+    reserved: "--json --experimental-json --ephemeral --last --all --cd --worktree --help --version --color \
+               --thread-source -C -h -V",
+    ..Rules::NONE
 };
-/// Parts of names and of settings that are about permissions.
-const PERMISSIONS: &[&str] =
-    &["dangerous", "yolo", "sandbox", "approv", "full-auto", "permission", "--add-dir", "trust"];
-const RESERVED: &[&str] = &[
-    "--json",
-    "--experimental-json",
-    "--ephemeral",
-    "--last",
-    "--all",
-    "--cd",
-    "--worktree",
-    "--help",
-    "--version",
-    "--color",
-    "--thread-source",
-];
-
-/// Settings that start programs outside of the sandbox.
+/// Parts of settings that are about permissions, and beginnings of those that start programs outside of the sandbox.
+const PERMISSIONS: &[&str] = &["dangerous", "yolo", "sandbox", "approv", "full-auto", "permission", "trust"];
 const WIDENING: &[&str] = &["mcp_servers", "hooks", "notify", "plugins"];
 
 fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
+    RULES.check(args, level)?;
     let limited = matches!(level, Permissions::Read | Permissions::Edit);
-    extra_args::check(NAME, args, SYNTAX, |Flag { name, value }| {
-        let is_setting = matches!(name, "-c" | "--config");
-        let setting = value.filter(|_| is_setting).unwrap_or_default();
+    extra_args::check(&RULES, args, |Flag { name, value }| {
+        let setting = value.filter(|_| matches!(name, "-c" | "--config")).unwrap_or_default();
         let key = setting.split('=').next().unwrap_or_default().trim();
-        let about = |text: &str| PERMISSIONS.iter().any(|part| text.contains(part));
-        let widens =
-            key.starts_with("projects") || WIDENING.iter().any(|part| limited && key.starts_with(part));
-        if about(name) || about(key) || widens || ["-s", "-a"].contains(&name) {
-            let what = if is_setting { format!("{name} {key}") } else { name.to_owned() };
-            return Err(permission_flag(NAME, &what));
-        }
-        if RESERVED.contains(&name) || ["-C", "-h", "-V"].contains(&name) {
-            return Err(reserved_flag(NAME, name));
+        let widens = limited && WIDENING.iter().any(|part| key.starts_with(part));
+        if widens || key.starts_with("projects") || PERMISSIONS.iter().any(|part| key.contains(part)) {
+            return Err(permission_flag(NAME, &format!("{name} {key}")));
         }
         Ok(())
     })

@@ -10,12 +10,11 @@ mod wire;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
+use rejoin_core::{Agent, SessionId, Usage};
 
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
-    help,
+    About, Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, help, places,
 };
 
 /// Codex CLI.
@@ -26,16 +25,20 @@ impl Definition for Codex {
         Agent::Codex
     }
 
-    fn title(&self) -> &'static str {
-        "Codex CLI"
-    }
-
-    fn command(&self) -> &'static str {
-        "codex"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g @openai/codex"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "Codex CLI",
+            command: "codex",
+            install_hint: "npm install -g @openai/codex",
+            tested_version: "0.166.0",
+            wanted_flags: &[
+                ("--json", "its output cannot be read"),
+                ("--skip-git-repo-check", "it refuses to run outside git"),
+                ("--ephemeral", "--ephemeral is refused"),
+                ("resume --json", "no session can be resumed: every turn replays the history"),
+            ],
+            takes: &[Media::Image],
+        }
     }
 
     fn probes(&self) -> Vec<Vec<&str>> {
@@ -61,43 +64,18 @@ impl Definition for Codex {
                 answer.stdout.lines().any(|line| line.trim_start().starts_with("fork "))
             }),
             ephemeral: flags.contains("--ephemeral"),
-            choose_id: false,
-            ask: false,
             flags,
+            ..Capabilities::default()
         }
     }
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        let named = env("CODEX_HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        named.or_else(|| {
-            env("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".codex"))
-        })
-    }
-
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(Agent::Codex, text)
-    }
-
-    fn tested_version(&self) -> Option<&str> {
-        Some("0.166.0")
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("--json", "its output cannot be read"),
-            ("--skip-git-repo-check", "it refuses to run outside git"),
-            ("--ephemeral", "--ephemeral is refused"),
-            ("resume --json", "no session can be resumed: every turn replays the history"),
-        ]
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        media == Media::Image
+        places::named(env, "CODEX_HOME").or_else(|| places::at_home(env, ".codex"))
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+            "CODEX_API_KEY CODEX_ACCESS_TOKEN",
             self.store(env).iter().map(|store| store.join("auth.json")).collect(),
             "run `codex login`, or set CODEX_API_KEY",
         ))

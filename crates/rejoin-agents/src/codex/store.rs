@@ -1,4 +1,4 @@
-//! Where Codex keeps its sessions: one file each, under the day it began.
+//! Where Codex (0.166.0) keeps its sessions: one file each, under the day it began.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Lines, Read, Seek, SeekFrom};
@@ -11,6 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::wire::Tokens;
+use crate::places::entries;
 use crate::session_id::is_lower_case_uuid;
 use crate::{Damage, Found, damage};
 
@@ -151,16 +152,6 @@ pub(super) fn damage(file: &Path) -> io::Result<Option<Damage>> {
     let mut beginning = [0; 4];
     let whole = File::open(file)?.read_exact(&mut beginning).is_ok() && beginning == COMPRESSED;
     Ok((!whole).then_some(Damage::Zeroed))
-}
-
-fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(dir) {
-        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(Vec::new())
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// The days a session may have begun on: its id tells the time, but not the time zone.

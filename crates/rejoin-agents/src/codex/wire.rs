@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::loose::{Number, Object, Text, TextOr};
+use crate::stream_json::blocks::Inner;
 
 /// One line; which fields are filled depends on its type.
 #[derive(Deserialize, Default)]
@@ -54,15 +55,7 @@ pub(super) struct Item<'a> {
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
 struct Result<'a> {
-    content: TextOr<'a, Content<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"), default)]
-struct Content<'a> {
-    #[serde(rename = "type")]
-    kind: Text<'a>,
-    text: Text<'a>,
+    content: TextOr<'a, Inner<'a>>,
 }
 
 /// Counted tokens; cached ones are part of the input.
@@ -134,7 +127,7 @@ impl Item<'_> {
             "file_change" => (changes(&self.changes), failed),
             _ => match self.error.0.and_then(|error| error.message.into_filled()) {
                 Some(words) => (words, true),
-                None => (self.result.0.map(|result| content(result.content)).unwrap_or_default(), failed),
+                None => (self.result.0.map(|result| result.content.into_text()).unwrap_or_default(), failed),
             },
         }
     }
@@ -148,18 +141,4 @@ fn changes(changes: &Value) -> String {
         .map(|change| format!("{} {}", text(change, "kind"), text(change, "path")))
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-fn content(content: TextOr<'_, Content<'_>>) -> String {
-    match content {
-        TextOr::Text(text) => text.into_owned(),
-        TextOr::Neither => String::new(),
-        TextOr::Blocks(blocks) => {
-            let texts = blocks.into_iter().map(|block| match block.kind.as_str() {
-                "text" => block.text.into_string(),
-                kind => format!("[{kind}]"),
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! A turn that leaves nothing behind.
 //!
-//! Gemini always stores its session, so such a turn gets a home of its own that is thrown away with
+//! Gemini always stores its session (0.61.0), so such a turn gets a home of its own that is thrown away with
 //! it. The user's settings, instructions and rules go along; a login that is kept in the real home
 //! does not, and then the turn is refused. A copied login would be worse than none: the copy is
 //! renewed, and the original is then worth nothing.

@@ -1,16 +1,19 @@
 //! Gemini's words for failures.
 
+use FailureClass::{
+    ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Other, Quota, RateLimit, Server,
+    StepLimit,
+};
 use rejoin_core::FailureClass;
 use serde_json::Value;
 
 use crate::Exit;
-use crate::words::{before_it_began, says};
+use crate::failures::{Failures, Words, backwards, says};
+use crate::words::before_it_began;
 
-/// Its exit codes for what went wrong before the turn began.
+/// Its exit codes for what went wrong before the turn began (0.61.0).
 const NO_LOGIN: i32 = 41;
 const UNTRUSTED: i32 = 55;
-
-const REJECTION: &str = "Error resuming session:";
 
 /// Its help begins with this.
 const USAGE: &str = "Usage: gemini";
@@ -28,37 +31,58 @@ const USUAL: &[&str] = &[
     "MCP issues detected",
 ];
 
-const LOGIN: &[&str] = &[
-    "api key not valid",
-    "api_key_invalid",
-    "unauthenticated",
-    "permission_denied",
-    "auth method",
-    "log in",
-];
-const QUOTA: &[&str] = &["quota", "billing", "credits", "daily limit"];
-const OVERFLOW: &[&str] = &[
-    "token count",
-    "exceeds the maximum number of tokens",
-    "context window",
-    "context length",
-    "request payload size exceeds",
-];
-/// The stored history itself is refused.
-const HISTORY: &[&str] =
-    &["function call", "function response", "functioncall", "functionresponse", "thought_signature"];
-const NETWORK: &[&str] = &[
-    "fetch failed",
-    "terminated",
-    "econnrefused",
-    "econnreset",
-    "enotfound",
-    "etimedout",
-    "socket",
-    "network",
-    "stream ended",
-    "premature close",
-];
+const LOGIN: Words =
+    "api key not valid | api_key_invalid | unauthenticated | permission_denied | auth method | log in";
+const QUOTA: Words = "quota | billing | credits | daily limit";
+/// Its own limit of steps was reached.
+const STEPS: Words = "session turns";
+
+/// Seen with 0.61.0; the codes are those of the service.
+pub(super) const FAILURES: Failures = Failures {
+    classes: &[
+        (StepLimit, "FatalTurnLimitedError", ""),
+        (StepLimit, "", STEPS),
+        (Login, "FatalAuthenticationError 401 403", ""),
+        (Quota, "402", ""),
+        (Quota, "429", QUOTA),
+        (RateLimit, "429", ""),
+        (Server, "5xx", ""),
+        (ContextOverflow, "413", ""),
+        (Login, "", LOGIN),
+        (
+            ContextOverflow,
+            "",
+            "token count | exceeds the maximum number of tokens | context window | context length | \
+             request payload size exceeds",
+        ),
+        // The stored history itself is refused.
+        (
+            InvalidHistory,
+            "told",
+            "function call | function response | functioncall | functionresponse | thought_signature",
+        ),
+        (InvalidRequest, "told", ""),
+        (Quota, "", QUOTA),
+        (
+            Network,
+            "",
+            "fetch failed | terminated | econnrefused | econnreset | enotfound | etimedout | socket | network | \
+             stream ended | premature close",
+        ),
+    ],
+    last_words,
+    ..Failures::PLAIN
+};
+
+fn class(kind: &str, code: Option<u64>, words: &str) -> FailureClass {
+    let code = code.map(|code| u16::try_from(code).unwrap_or(u16::MAX));
+    FAILURES.class(kind, code, words).unwrap_or(Other)
+}
+
+/// Whether Gemini's own limit of steps was reached.
+pub(super) fn is_step_limit(words: &str) -> bool {
+    says(words, STEPS)
+}
 
 /// What it adds to a 429, whatever the service itself said: advice that speaks of quotas and logins.
 const ADVICE: &[&str] = &["Please wait and try again later.", "Possible quota limitations"];
@@ -68,7 +92,7 @@ pub(super) fn told(kind: &str, words: &str) -> (FailureClass, String) {
     let (words, advised) = without_advice(words);
     let answer = Answer::of(words);
     let code = answer.code.or(advised.then_some(429));
-    (classify(kind, code, words), answer.message)
+    (class(kind, code, words), answer.message)
 }
 
 /// The words up to the advice, and whether there was any.
@@ -76,36 +100,6 @@ fn without_advice(words: &str) -> (&str, bool) {
     let ends = words.rfind("]\n").map(|end| end + 1);
     let advised = |end: &usize| ADVICE.iter().any(|advice| words[*end..].trim_start().starts_with(advice));
     ends.filter(advised).map_or((words, false), |end| (&words[..end], true))
-}
-
-/// What kind of failure it is, by the name of the error, the service's code and the words.
-fn classify(kind: &str, code: Option<u64>, words: &str) -> FailureClass {
-    if kind == "FatalTurnLimitedError" || is_step_limit(words) {
-        return FailureClass::StepLimit;
-    }
-    if kind == "FatalAuthenticationError" {
-        return FailureClass::Login;
-    }
-    match code {
-        Some(401 | 403) => FailureClass::Login,
-        Some(402) => FailureClass::Quota,
-        Some(429) if says(words, QUOTA) => FailureClass::Quota,
-        Some(429) => FailureClass::RateLimit,
-        Some(500..) => FailureClass::Server,
-        Some(413) => FailureClass::ContextOverflow,
-        _ if says(words, LOGIN) => FailureClass::Login,
-        _ if says(words, OVERFLOW) => FailureClass::ContextOverflow,
-        Some(_) if says(words, HISTORY) => FailureClass::InvalidHistory,
-        Some(_) => FailureClass::InvalidRequest,
-        None if says(words, QUOTA) => FailureClass::Quota,
-        None if says(words, NETWORK) => FailureClass::Network,
-        None => FailureClass::Other,
-    }
-}
-
-/// Whether Gemini's own limit of steps was reached.
-pub(super) fn is_step_limit(words: &str) -> bool {
-    says(words, &["session turns"])
 }
 
 /// Whether a hook of the user's did not let a prompt pass.
@@ -122,7 +116,7 @@ pub(super) fn retry(line: &str) -> Option<(FailureClass, String)> {
     let again = rest.starts_with("failed") && rest.contains("Retrying");
     let code = rest.strip_prefix("failed with status ").and_then(leading_number);
     let words = line.split("...").next().unwrap_or(line);
-    again.then(|| (classify("", code, line), words.to_owned()))
+    again.then(|| (class("", code, line), words.to_owned()))
 }
 
 fn leading_number(text: &str) -> Option<u64> {
@@ -132,7 +126,7 @@ fn leading_number(text: &str) -> Option<u64> {
 
 /// Its refusal to resume, in its words.
 pub(super) fn rejection(stderr: &str) -> Option<&str> {
-    stderr.lines().map(str::trim).find(|line| line.starts_with(REJECTION))
+    stderr.lines().map(str::trim).find(|line| line.starts_with("Error resuming session:"))
 }
 
 /// Why it ended before it named a session.
@@ -144,7 +138,7 @@ pub(super) fn refused(exit: &Exit<'_>) -> Option<(FailureClass, String)> {
             let text = format!(
                 "Gemini is not logged in (exit code {NO_LOGIN}): {words} Run gemini once and log in, or set GEMINI_API_KEY"
             );
-            (FailureClass::Login, text)
+            (Login, text)
         }
         UNTRUSTED => {
             let text = format!(
@@ -154,13 +148,13 @@ pub(super) fn refused(exit: &Exit<'_>) -> Option<(FailureClass, String)> {
             );
             (FailureClass::Setup, text)
         }
-        _ if says(words, LOGIN) => (FailureClass::Login, words.to_owned()),
+        _ if says(words, LOGIN) => (Login, words.to_owned()),
         _ => (before_it_began(words), words.to_owned()),
     })
 }
 
 /// The last line on standard error that says something.
-pub(super) fn last_words(stderr: &str) -> Option<&str> {
+fn last_words(stderr: &str) -> Option<&str> {
     // What is wrong with an argument stands before the help.
     let refusal = stderr.split_once(USAGE).and_then(|(before, _)| last_line(before));
     refusal.or_else(|| last_line(stderr))
@@ -168,13 +162,12 @@ pub(super) fn last_words(stderr: &str) -> Option<&str> {
 
 fn last_line(text: &str) -> Option<&str> {
     let says_something = |line: &&str| {
-        !line.is_empty()
-            && !line.starts_with("at ")
+        !line.starts_with("at ")
             && !matches!(*line, "{" | "}")
             && !line.starts_with("status: ")
             && !USUAL.iter().any(|usual| line.starts_with(usual))
     };
-    text.lines().rev().map(str::trim).find(says_something)
+    backwards(text).find(says_something)
 }
 
 /// What stands in `[API Error: …]`: often the service's whole JSON answer.

@@ -1,6 +1,6 @@
 //! What Gemini may do, enforced by a policy of ours.
 //!
-//! The approval mode alone is no limit: the user's settings and policies, and those of a project,
+//! The approval mode alone is no limit (0.61.0): the user's settings and policies, and those of a project,
 //! may allow tools in every mode. A policy given as the administrator's stands above all of them.
 
 use std::ffi::OsString;
@@ -55,9 +55,10 @@ priority = 100
 "#;
 
 /// Whether a policy of ours limits the run.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Limit {
     /// As the agent is configured, or none at all.
+    #[default]
     None,
     /// By the policy.
     Policy,

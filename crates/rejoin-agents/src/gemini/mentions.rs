@@ -1,6 +1,6 @@
 //! Whether a name after an `@` means something to Gemini.
 //!
-//! It looks for a file or directory of that name, then for any file whose path contains it, and
+//! It (0.61.0) looks for a file or directory of that name, then for any file whose path contains it, and
 //! before both for an agent or a resource of a server. Most prompts with an `@` (an address, a
 //! decorator, a package) name nothing of the kind and go as they are.
 

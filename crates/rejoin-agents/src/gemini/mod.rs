@@ -15,12 +15,11 @@ mod wire;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
+use rejoin_core::{Agent, SessionId, Witness};
 
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
-    ProcessRequest, Refusal, Wanted, damage, help,
+    About, Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
+    ProcessRequest, Refusal, Wanted, damage, help, places,
 };
 
 /// The agent's name.
@@ -37,16 +36,26 @@ impl Definition for Gemini {
         Agent::named(NAME)
     }
 
-    fn title(&self) -> &'static str {
-        "Gemini CLI"
-    }
-
-    fn command(&self) -> &'static str {
-        NAME
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g @google/gemini-cli"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "Gemini CLI",
+            command: NAME,
+            install_hint: "npm install -g @google/gemini-cli",
+            tested_version: "0.61.0",
+            wanted_flags: &[
+                (STREAM_JSON, "nothing runs: it does not print what it does"),
+                ("--resume", "no session can be resumed: every turn replays the history"),
+                (
+                    "--session-id",
+                    "the id of a session is known only after it began, and --ephemeral is refused",
+                ),
+                ("--skip-trust", "it runs only in directories it was told to trust"),
+                ("--approval-mode", "permission levels are refused"),
+                ("--admin-policy", "the permission levels read and edit are refused"),
+                ("--policy", "--ephemeral is refused where you have policies of your own"),
+            ],
+            takes: &[Media::Image, Media::Pdf, Media::Text],
+        }
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -60,54 +69,21 @@ impl Definition for Gemini {
             // "Gemini CLI - Defaults to interactive mode. …"
             product: text.lines().find_map(|line| line.split_once(" - ")).map_or("", |it| it.0).to_owned(),
             version: help::version_line(answers.first()).map(str::to_owned),
-            resume: flags.contains("--resume"),
-            fork: flags.contains("--session-file"),
-            // Another home is a variable, which no help tells of; whoever has this flag has it.
-            ephemeral: flags.contains("--session-id"),
-            choose_id: flags.contains("--session-id"),
-            ask: false,
-            flags,
+            // Another home is a variable, which no help tells of; whoever has the third flag has it.
+            ..Capabilities::by_flags(flags, ["--resume", "--session-file", "--session-id", "--session-id"])
         }
     }
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        let home = |name| env(name).filter(|dir| !dir.is_empty());
-        home("GEMINI_CLI_HOME").or_else(|| home("HOME")).map(|home| Path::new(&home).join(".gemini"))
-    }
-
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(self.agent(), text)
-    }
-
-    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
-        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
-    }
-
-    fn tested_version(&self) -> Option<&str> {
-        Some("0.61.0")
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        media != Media::Other
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            (STREAM_JSON, "nothing runs: it does not print what it does"),
-            ("--resume", "no session can be resumed: every turn replays the history"),
-            ("--session-id", "the id of a session is known only after it began, and --ephemeral is refused"),
-            ("--skip-trust", "it runs only in directories it was told to trust"),
-            ("--approval-mode", "permission levels are refused"),
-            ("--admin-policy", "the permission levels read and edit are refused"),
-            ("--policy", "--ephemeral is refused where you have policies of your own"),
-        ]
+        let home = places::named(env, "GEMINI_CLI_HOME").or_else(|| places::named(env, "HOME"));
+        home.map(|home| home.join(".gemini"))
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         let store = self.store(env);
         let kept = ["oauth_creds.json", "gemini-credentials.json"];
         Some(Login::new(
-            &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"],
+            "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENAI_USE_GCA GOOGLE_GENAI_USE_VERTEXAI",
             store.iter().flat_map(|store| kept.map(|name| store.join(name))).collect(),
             "run gemini once and log in, or set GEMINI_API_KEY",
         ))

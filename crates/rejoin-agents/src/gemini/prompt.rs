@@ -1,6 +1,6 @@
 //! How a prompt reaches Gemini as text.
 //!
-//! Gemini acts on some signs in what it reads from its input, and there is no other way in:
+//! Gemini (0.61.0) acts on some signs in what it reads from its input, and there is no other way in:
 //! - a leading `/` runs a command, and a prompt that begins with `/` or `?` is left out of the
 //!   memory when the session is resumed. A character that is none to the eye stands before it.
 //! - an `@` before the name of a file, an agent or a resource puts that into the prompt, wherever

@@ -1,6 +1,6 @@
 //! Keeping Gemini's clean-up away from live sessions.
 //!
-//! At every start Gemini deletes stored sessions it takes for old or broken. A session that was
+//! At every start Gemini (0.61.0) deletes stored sessions it takes for old or broken. A session that was
 //! resumed in a later minute than it began looks broken: the resume leaves a second file without
 //! messages behind, and the clean-up then removes all files of that session, the real one too. So
 //! the clean-up is switched off for our runs, by a settings file of our own that stands where an

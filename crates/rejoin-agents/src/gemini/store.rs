@@ -1,4 +1,4 @@
-//! Where Gemini keeps its sessions: files in `tmp/<project>/chats`, each a log of what was added,
+//! Where Gemini (0.61.0) keeps its sessions: files in `tmp/<project>/chats`, each a log of what was added,
 //! replaced and taken back.
 
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::Found;
 use crate::jsonc::LONGEST;
 use crate::loose::{List, Object, Text, TextOr};
+use crate::places::entries;
 
 /// Nobody talks so much; what lies beyond is not looked at.
 const FARTHEST: u64 = 512 << 20;
@@ -112,16 +113,6 @@ fn files_of(chats: &Path, session: &SessionId) -> io::Result<Vec<PathBuf>> {
         name.starts_with("session-") && ends.iter().any(|end| name.ends_with(end))
     };
     Ok(entries(chats)?.into_iter().filter(ours).collect())
-}
-
-fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(dir) {
-        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(Vec::new())
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// One line of the log, or the whole of an older file.

@@ -1,6 +1,6 @@
 //! Whether Gemini may be told to run in a directory it does not know.
 //!
-//! Without a terminal Gemini refuses to run where the user has not said that they trust the
+//! Without a terminal Gemini (0.61.0) refuses to run where the user has not said that they trust the
 //! directory (exit code 55), unless `--skip-trust` says so for them. That flag does more than let
 //! it run: the project's `.env` and `.gemini/.env` are put into its environment whole (so a cloned
 //! repository could send the user's key to another server), and what other versions load of

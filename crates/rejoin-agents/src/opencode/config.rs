@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::{Refusal, jsonc};
+use crate::{Refusal, jsonc, places};
 
 /// Holds configuration that wins over all files.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
@@ -100,12 +100,9 @@ fn content(env: Env<'_>) -> Option<String> {
     env(CONTENT).and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty())
 }
 
-fn set(env: Env<'_>, name: &str) -> Option<PathBuf> {
-    env(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
 fn home(env: Env<'_>, name: &str, below_home: &str) -> Option<PathBuf> {
-    let base = set(env, name).or_else(|| set(env, "HOME").map(|home| home.join(below_home)));
+    let base =
+        places::named(env, name).or_else(|| places::named(env, "HOME").map(|home| home.join(below_home)));
     base.map(|base| base.join("opencode"))
 }
 
@@ -126,7 +123,7 @@ impl Places {
             files.extend(in_dir(&config));
             folders.push(config);
         }
-        files.extend(set(env, "OPENCODE_CONFIG"));
+        files.extend(places::named(env, "OPENCODE_CONFIG"));
         let switched_off = |name: &str| env(name).is_some_and(|value| value == "1" || value == "true");
         let mut hidden = Vec::new();
         if !switched_off("OPENCODE_DISABLE_PROJECT_CONFIG") {
@@ -137,8 +134,8 @@ impl Places {
             files.extend(places.iter().flat_map(|place| in_dir(place)));
             hidden.extend(places.iter().map(|place| place.join(".opencode")));
         }
-        hidden.extend(set(env, "HOME").map(|home| home.join(".opencode")));
-        hidden.extend(set(env, "OPENCODE_CONFIG_DIR"));
+        hidden.extend(places::named(env, "HOME").map(|home| home.join(".opencode")));
+        hidden.extend(places::named(env, "OPENCODE_CONFIG_DIR"));
         files.extend(hidden.iter().flat_map(|place| in_dir(place)));
         folders.extend(hidden);
         // What the administrator of the machine says.

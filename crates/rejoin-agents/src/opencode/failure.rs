@@ -1,9 +1,12 @@
 //! OpenCode's words for failures.
 
+use FailureClass::{
+    ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Other, Quota, RateLimit, Server,
+};
 use rejoin_core::{FailureClass, Outcome};
 
 use super::wire::Trouble;
-use crate::words::says;
+use crate::failures::{Failures, Words, after_error, last_line};
 
 /// A failure it told of.
 pub(super) struct Failure {
@@ -19,11 +22,11 @@ impl Failure {
     /// One without words.
     pub(super) fn unknown() -> Self {
         let words = "OpenCode failed without saying why".to_owned();
-        Self { class: FailureClass::Other, words, aborted: false, unexplained: false }
+        Self { class: Other, words, aborted: false, unexplained: false }
     }
 
     /// How a turn ended that ended with it. A model it does not know is its usual inner failure, and
-    /// stays in the session until another is named.
+    /// stays in the session until another is named (1.18.33).
     pub(super) fn outcome(self, model: Option<&str>) -> Outcome {
         if !self.unexplained {
             return Outcome::failed(self.class, self.words);
@@ -38,71 +41,52 @@ impl Failure {
     }
 }
 
-/// In this order: the first that matches is the class.
-const CLASSES: &[(FailureClass, &[&str])] = &[
-    (
-        FailureClass::ContextOverflow,
-        &[
-            "context_length_exceeded",
-            "context length",
-            "context window",
-            "prompt is too long",
-            "input is too long",
-            "maximum prompt length",
-            "exceeds the maximum number of tokens",
-            "compaction exhausted",
-            "conversation history too large",
-        ],
-    ),
-    (
-        FailureClass::Quota,
-        &["insufficient_quota", "quota", "usage limit", "billing", "credit balance", "insufficient balance"],
-    ),
-    (
-        FailureClass::Login,
-        &["unauthorized", "api key", "api_key", "not logged in", "auth login", "authentication", "forbidden"],
-    ),
-    (FailureClass::RateLimit, &["rate limit", "rate_limit", "too many requests", "too_many_requests"]),
-    (
-        FailureClass::InvalidHistory,
-        &[
-            "tool_use ids were found without",
-            "tool_call_id",
-            "tool_calls must be followed",
-            "no tool output found",
-            "no tool call found",
-            "encrypted content",
-            "thinking blocks",
-            "invalid signature",
-        ],
-    ),
-    (
-        FailureClass::Server,
-        &["overloaded", "internal server error", "server_error", "bad gateway", "at capacity"],
-    ),
-    (
-        FailureClass::Network,
-        &[
-            "econnrefused",
-            "econnreset",
-            "enotfound",
-            "etimedout",
-            "unable to connect",
-            "cannot connect",
-            "socket connection was closed",
-            "connection closed",
-            "fetch failed",
-            "timed out",
-            "network",
-        ],
-    ),
-    (FailureClass::InvalidRequest, &["modelnotfound", "model not found", "invalid_request_error"]),
-];
+const OVERFLOW: Words = "context_length_exceeded | context length | context window | prompt is too long | \
+                         input is too long | maximum prompt length | exceeds the maximum number of tokens | \
+                         compaction exhausted | conversation history too large";
+const QUOTA: Words =
+    "insufficient_quota | quota | usage limit | billing | credit balance | insufficient balance";
+const HISTORY: Words = "tool_use ids were found without | tool_call_id | tool_calls must be followed | \
+                        no tool output found | no tool call found | encrypted content | thinking blocks | \
+                        invalid signature";
 
-/// What kind of failure these words tell of; `otherwise` if none is known.
-pub(super) fn by_words(words: &str, otherwise: FailureClass) -> FailureClass {
-    CLASSES.iter().find(|(_, known)| says(words, known)).map_or(otherwise, |(class, _)| *class)
-}
+/// Seen with 1.18.33; what it hands on are the words of its many services.
+pub(super) const FAILURES: Failures = Failures {
+    classes: &[
+        (ContextOverflow, "ContextOverflowError", ""),
+        (Login, "ProviderAuthError", ""),
+        (InvalidRequest, "ContentFilterError", ""),
+        // It failed inside: most often it does not know the model.
+        (InvalidRequest, "none", "unexpected server error"),
+        (Login, "401 403", ""),
+        (Quota, "402", ""),
+        (Quota, "429", QUOTA),
+        (RateLimit, "429", ""),
+        (Server, "408 5xx", ""),
+        (ContextOverflow, "413", ""),
+        (ContextOverflow, "", OVERFLOW),
+        (Quota, "", QUOTA),
+        (InvalidHistory, "4xx", HISTORY),
+        (InvalidRequest, "4xx", ""),
+        (
+            Login,
+            "",
+            "unauthorized | api key | api_key | not logged in | auth login | authentication | forbidden",
+        ),
+        (RateLimit, "", "rate limit | rate_limit | too many requests | too_many_requests"),
+        (InvalidHistory, "", HISTORY),
+        (Server, "", "overloaded | internal server error | server_error | bad gateway | at capacity"),
+        (
+            Network,
+            "",
+            "econnrefused | econnreset | enotfound | etimedout | unable to connect | cannot connect | \
+             socket connection was closed | connection closed | fetch failed | timed out | network",
+        ),
+        (InvalidRequest, "", "modelnotfound | model not found | invalid_request_error"),
+    ],
+    last_words,
+    ..Failures::PLAIN
+};
 
 /// What an error line tells of.
 pub(super) fn of(trouble: &Trouble<'_>) -> Failure {
@@ -110,58 +94,28 @@ pub(super) fn of(trouble: &Trouble<'_>) -> Failure {
     let details = trouble.data.0.as_ref();
     let status = details.and_then(|details| details.status.0).map(|status| status as u16);
     let all = format!("{words}\n{}", details.map(|details| details.body.as_str()).unwrap_or_default());
-    let unexplained = words.starts_with("Unexpected server error");
-    let class = match trouble.name.as_str() {
-        "ContextOverflowError" => FailureClass::ContextOverflow,
-        "ProviderAuthError" => FailureClass::Login,
-        "ContentFilterError" => FailureClass::InvalidRequest,
-        _ if unexplained => FailureClass::InvalidRequest,
-        _ => match status {
-            Some(status) => by_status(status, &all),
-            None => by_words(&all, FailureClass::Other),
-        },
-    };
-    Failure { class, words, aborted: trouble.name.as_str() == "MessageAbortedError", unexplained }
-}
-
-/// The model's service answers in its own words, with a number.
-fn by_status(status: u16, words: &str) -> FailureClass {
-    let told = by_words(words, FailureClass::Other);
-    match status {
-        401 | 403 => FailureClass::Login,
-        402 => FailureClass::Quota,
-        429 if told == FailureClass::Quota => told,
-        429 => FailureClass::RateLimit,
-        408 | 500.. => FailureClass::Server,
-        413 => FailureClass::ContextOverflow,
-        400..500
-            if matches!(
-                told,
-                FailureClass::ContextOverflow | FailureClass::InvalidHistory | FailureClass::Quota
-            ) =>
-        {
-            told
-        }
-        400..500 => FailureClass::InvalidRequest,
-        _ => told,
+    Failure {
+        class: FAILURES.class(trouble.name.as_str(), status, &all).unwrap_or(Other),
+        aborted: trouble.name.as_str() == "MessageAbortedError",
+        unexplained: words.starts_with("Unexpected server error"),
+        words,
     }
 }
 
-/// Whether these last words refuse to resume.
-pub(super) fn is_rejection(stderr: &str) -> bool {
-    last_words(stderr).is_some_and(|words| words == "Session not found")
+/// Whether these last words refuse to resume: nothing else stands in that line.
+pub(super) fn rejection(stderr: &str) -> Option<&str> {
+    last_words(stderr).filter(|words| *words == "Session not found")
 }
 
 /// The last word on standard error: what stands after `Error: `, else the last line. An argument it
 /// does not accept is answered by its help alone.
-pub(super) fn last_words(stderr: &str) -> Option<&str> {
+fn last_words(stderr: &str) -> Option<&str> {
     if stderr.lines().any(|line| line.starts_with("opencode run [message..]")) {
         return Some(
             "unknown argument, or one without its value: OpenCode printed the help of `opencode run`",
         );
     }
-    let lines = || stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    lines().find_map(|line| line.strip_prefix("Error: ")).or_else(|| lines().next()).map(str::trim)
+    after_error(stderr).or_else(|| last_line(stderr))
 }
 
 /// What it asked leave for and was refused: "permission requested: bash (echo x); auto-rejecting".
@@ -227,8 +181,8 @@ mod tests {
         let line = "\u{1b}[93m\u{1b}[1m! \u{1b}[0mpermission requested: bash (echo hello2); auto-rejecting";
         assert_eq!(refused(line).as_deref(), Some("bash (echo hello2)"));
         assert_eq!(refused("permission requested: bash"), None);
-        assert!(is_rejection("\nError: Session not found\n"));
-        assert!(!is_rejection("Error: Session not found in the file"));
+        assert_eq!(rejection("\nError: Session not found\n"), Some("Session not found"));
+        assert_eq!(rejection("Error: Session not found in the file"), None);
         assert_eq!(last_words(""), None);
     }
 }

@@ -7,10 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::config::{self, Config};
-use super::driver::{OpenCodeDriver, Run};
+use super::driver::OpenCodeLines;
 use super::{files, id, permissions};
-use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
-use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, loose};
+use crate::arguments::missing;
+use crate::extra_args::Rules;
+use crate::one_shot::OneShot;
+use crate::{Capabilities, Lookup, Process, ProcessRequest, Refusal, checks, help, loose};
 
 pub(super) const NAME: &str = "opencode";
 /// Since then one set of rules governs all tools.
@@ -29,7 +31,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
         )));
     };
     let model = request.turn.model.map(named_model).transpose()?;
-    check_extra_args(request.extra_args, request.turn.permissions)?;
+    RULES.check(request.extra_args, request.turn.permissions)?;
 
     let limited = matches!(request.turn.permissions, Permissions::Read | Permissions::Edit);
     let config = Config::read(request.env, request.dir);
@@ -63,7 +65,7 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
     }
 
     if !request.turn.attachments.is_empty() && !capabilities.has("--file") {
-        return Err(missing("takes no attachments", "--file"));
+        return Err(missing(NAME, "--file", "takes no attachments"));
     }
     for copy in request.turn.copies(NAME)? {
         push(format!("--file={copy}"));
@@ -101,44 +103,29 @@ pub(super) fn process(request: &ProcessRequest<'_>) -> Result<Process, Refusal> 
         env.push(config::over(request.env, over)?);
     }
 
-    let run = Run {
-        resumed: session.is_some(),
-        stores: !request.ephemeral,
-        model: model.map(str::to_owned),
-        profile,
-    };
     let copies = !request.turn.attachments.is_empty();
     let lookup = if request.ephemeral { None } else { lookup(request, titled.then_some(title), dir) };
-    let driver = OpenCodeDriver::new(run, request.turn.ids.clone());
-    Ok(Process { env, warnings, copies, lookup, ..Process::new(args, Box::new(driver)) })
+    let lines = OpenCodeLines::new(model.map(str::to_owned), profile);
+    let driver = OneShot::driver(super::agent(), !request.ephemeral, lines);
+    Ok(Process { env, warnings, copies, lookup, ..Process::new(args, driver) })
 }
 
 /// What this installation cannot do, or OpenCode at all.
 fn check_abilities(request: &ProcessRequest<'_>) -> Result<(), Refusal> {
     let capabilities = request.capabilities;
-    let resumes = request.turn.composed.session().is_some();
-    if request.system_prompt.or(request.append_system_prompt).is_some() {
-        return Err(Refusal::Unsupported("opencode takes no instructions by argument".into()));
-    }
+    request.refuse_instructions(NAME)?;
     if !capabilities.has("--format") {
-        return Err(missing("does not print events", "--format"));
+        return Err(missing(NAME, "--format", "does not print events"));
     }
-    if resumes && !capabilities.resume {
-        return Err(missing("cannot resume a session", "--session"));
+    if request.resumes() && !capabilities.resume {
+        return Err(missing(NAME, "--session", "cannot resume a session"));
     }
     if request.ephemeral && !capabilities.ephemeral {
         return Err(Refusal::Unsupported(
             "this opencode cannot run without storing the session (that takes 1.3.0 or newer); update opencode".into(),
         ));
     }
-    if request.ephemeral && resumes {
-        return Err(Refusal::Unsupported("opencode cannot resume a session without adding to it".into()));
-    }
-    Ok(())
-}
-
-fn missing(what: &str, flag: &str) -> Refusal {
-    Refusal::Unsupported(format!("this opencode {what} (its help has no {flag}); update opencode"))
+    request.refuse_ephemeral_resume(NAME)
 }
 
 /// A name without a provider would stay in the session as a model that does not exist.
@@ -153,7 +140,7 @@ fn named_model(model: &str) -> Result<&str, Refusal> {
 
 /// Whether this version can be kept to a level by the rules it is given.
 fn keeps_rules(capabilities: &Capabilities, level: Permissions) -> Result<(), Refusal> {
-    let recent = super::version_of(capabilities).is_some_and(|version| version >= RULES_SINCE);
+    let recent = help::numbers(capabilities.version.as_deref()).is_some_and(|version| version >= RULES_SINCE);
     if recent && capabilities.has("--agent") {
         return Ok(());
     }
@@ -199,51 +186,19 @@ fn listed_session(listed: &str, title: &str, dir: &str) -> Option<SessionId> {
     ours.next().is_none().then_some(session)
 }
 
-const SYNTAX: Syntax = Syntax {
-    switches: &["--print-logs", "--pure", "--share", "--thinking", "--no-thinking"],
-    short_with_value: &['f', 'm', 's', 'p', 'u'],
+/// The user's own arguments; the model has a flag of ours.
+const RULES: Rules = Rules {
+    agent: NAME,
+    switches: "--print-logs --pure --share --thinking --no-thinking",
+    short_with_value: "fmspu",
+    permissions: "--auto yolo dangerous permission",
+    widening_read: WIDENING,
+    widening_edit: WIDENING,
+    reserved: "--continue --session --fork --format --title --attach --password --username --dir --port --hostname \
+               --mdns --cors --interactive --mini --demo --replay --command --prompt --model --help --version \
+               -c -s -m -p -u -i -h -v",
+    spelled: str::to_ascii_lowercase,
+    ..Rules::NONE
 };
-/// Parts of names that are about permissions.
-const PERMISSIONS: &[&str] = &["--auto", "yolo", "dangerous", "permission"];
-/// Parts of names that are about sessions, servers, places and formats; the model has a flag of ours.
-const RESERVED: &[&str] = &[
-    "--continue",
-    "--session",
-    "--fork",
-    "--format",
-    "--title",
-    "--attach",
-    "--password",
-    "--username",
-    "--dir",
-    "--port",
-    "--hostname",
-    "--mdns",
-    "--cors",
-    "--interactive",
-    "--mini",
-    "--demo",
-    "--replay",
-    "--command",
-    "--prompt",
-    "--model",
-    "--help",
-    "--version",
-];
-
-fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
-    let limited = matches!(level, Permissions::Read | Permissions::Edit);
-    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
-        let part = |parts: &[&str]| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
-        // A profile has rules of its own, and a file may lie anywhere.
-        let widens = limited && (part(&["--agent", "--file"]) || name == "-f");
-        if part(PERMISSIONS) || widens {
-            return Err(permission_flag(NAME, name));
-        }
-        let short = ["-c", "-s", "-m", "-p", "-u", "-i", "-h", "-v"];
-        if part(RESERVED) || short.contains(&name) {
-            return Err(reserved_flag(NAME, name));
-        }
-        Ok(())
-    })
-}
+/// A profile has rules of its own, and a file may lie anywhere.
+const WIDENING: &str = "--agent --file -f";

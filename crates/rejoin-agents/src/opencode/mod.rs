@@ -20,7 +20,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
+    About, Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
     ProcessRequest, Refusal, Wanted, help,
 };
 
@@ -39,16 +39,22 @@ impl Definition for OpenCode {
         agent()
     }
 
-    fn title(&self) -> &'static str {
-        "OpenCode"
-    }
-
-    fn command(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g opencode-ai"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "OpenCode",
+            command: "opencode",
+            install_hint: "npm install -g opencode-ai",
+            tested_version: "1.18.33",
+            wanted_flags: &[
+                ("--format", "nothing runs: it does not print what it does"),
+                ("--session", "no session can be resumed: every turn replays the history"),
+                ("--title", "a session it does not name is not found: the next turn replays the history"),
+                ("list --format", "a session it does not name is looked for in its files"),
+                ("--dir", "it may take another directory of the project for its own"),
+                ("--agent", "the permission levels read and edit are refused"),
+            ],
+            takes: &[Media::Image, Media::Pdf, Media::Text],
+        }
     }
 
     fn probes(&self) -> Vec<Vec<&str>> {
@@ -68,12 +74,11 @@ impl Definition for OpenCode {
             version: Some(version.to_owned()).filter(|version| !version.is_empty()),
             resume: flags.contains("--session") && flags.contains("--format"),
             fork: flags.contains("--fork"),
-            ephemeral: false,
-            choose_id: false,
-            ask: false,
             flags,
+            ..Capabilities::default()
         };
-        known.ephemeral = version_of(&known).is_some_and(|version| version >= MEMORY_SINCE);
+        known.ephemeral =
+            help::numbers(known.version.as_deref()).is_some_and(|version| version >= MEMORY_SINCE);
         known
     }
 
@@ -83,25 +88,6 @@ impl Definition for OpenCode {
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         id::session(text)
-    }
-
-    fn tested_version(&self) -> Option<&str> {
-        Some("1.18.33")
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        media != Media::Other
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("--format", "nothing runs: it does not print what it does"),
-            ("--session", "no session can be resumed: every turn replays the history"),
-            ("--title", "a session it does not name is not found: the next turn replays the history"),
-            ("list --format", "a session it does not name is looked for in its files"),
-            ("--dir", "it may take another directory of the project for its own"),
-            ("--agent", "the permission levels read and edit are refused"),
-        ]
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
@@ -173,12 +159,4 @@ fn flags_of(answer: Option<&ProbeAnswer>, command: &str) -> Option<BTreeSet<Stri
     let begins = format!("opencode {command}");
     let is_help = |text: &&String| text.lines().any(|line| line.starts_with(&begins));
     [&answer.stdout, &answer.stderr].into_iter().find(is_help).map(|text| help::flags(text))
-}
-
-/// Its version as numbers; one that is no release says nothing.
-fn version_of(capabilities: &Capabilities) -> Option<[u64; 3]> {
-    let release = capabilities.version.as_deref()?.trim_start_matches('v').split(['-', '+']).next()?;
-    let mut numbers = release.split('.').map(str::parse::<u64>);
-    let version = [numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?];
-    numbers.next().is_none().then_some(version)
 }

@@ -1,6 +1,6 @@
 //! How OpenCode is kept to a level.
 //!
-//! Its rules come from many files, and those of a profile ("agent" in its words) win over all
+//! Its rules (1.18.33) come from many files, and those of a profile ("agent" in its words) win over all
 //! general ones. So a limited turn runs as a profile of its own that nobody else has rules for,
 //! given by environment variable; the general rules say the same, should that profile be ignored.
 //! Tools that are denied as a whole are not even offered to the model.

@@ -10,28 +10,22 @@ use rejoin_core::{SessionId, Witness};
 
 use super::files;
 use super::sqlite::{self, Entries};
-use crate::{Damage, Found, Look, Wanted};
+use crate::{Damage, Found, Look, Wanted, places};
 
 /// Names the database; logins and settings stay where they are.
 pub(super) const DATABASE: &str = "OPENCODE_DB";
 
-/// A variable that is not empty.
-fn set(env: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
-    env(name).filter(|value| !value.is_empty())
-}
-
 /// The directory of its own data.
 pub(super) fn data(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let data = set(env, "XDG_DATA_HOME").map(PathBuf::from);
-    let data = data.or_else(|| set(env, "HOME").map(|home| Path::new(&home).join(".local/share")));
+    let data = places::named(env, "XDG_DATA_HOME").or_else(|| places::at_home(env, ".local/share"));
     data.map(|data| data.join("opencode"))
 }
 
 /// The database it was told to use, else the directory its own lies in.
 pub(super) fn place(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    match set(env, DATABASE) {
-        Some(memory) if memory == ":memory:" => None,
-        Some(database) if Path::new(&database).is_absolute() => Some(database.into()),
+    match places::named(env, DATABASE) {
+        Some(memory) if memory.as_os_str() == ":memory:" => None,
+        Some(database) if database.is_absolute() => Some(database),
         Some(database) => data(env).map(|data| data.join(database)),
         None => data(env),
     }

@@ -130,7 +130,7 @@ impl Part<'_> {
         let state = self.state.0?;
         let failed = state.status.as_str() == "error";
         let exit = state.metadata.0.and_then(|metadata| metadata.exit.0);
-        // A call of a tool that is not offered becomes one of the tool "invalid".
+        // A call of a tool that is not offered becomes one of the tool "invalid" (1.18.33).
         let invalid = self.tool.as_str() == "invalid";
         let meant = state.input.get("tool").and_then(Value::as_str).filter(|_| invalid);
         let name = meant.unwrap_or(self.tool.as_str()).to_owned();

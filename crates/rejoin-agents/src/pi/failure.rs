@@ -1,111 +1,76 @@
 //! Pi's words for failures. It hands on what its many providers say: most begin with the status.
 
+use FailureClass::{
+    ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Other, Quota, RateLimit, Server,
+};
 use rejoin_core::{FailureClass, Outcome};
 use serde_json::Value;
 
-use crate::words::says;
+use crate::failures::{Failures, says};
 
-/// Its refusals to resume, on standard error, before it says anything else.
-const REJECTIONS: &[&str] = &[
-    "no session found matching",
-    // It asks whether to copy the session into this directory, and takes no answer for no.
-    "session found in different project",
-    "stored session working directory does not exist",
-];
-
-const QUOTA: &[&str] = &[
-    "quota",
-    "billing",
-    "credit balance",
-    "insufficient credits",
-    "insufficient balance",
-    "usage limit",
-    "spending limit",
-    "spend limit",
-    "payment required",
-];
-const LOGIN: &[&str] = &[
-    "no api key",
-    "no models available",
-    "no model selected",
-    "authentication failed",
-    "authentication_error",
-    "invalid api key",
-    "invalid_api_key",
-    "incorrect api key",
-    "unauthorized",
-    "unauthenticated",
-    "permission_denied",
-    "/login",
-];
-const RATE: &[&str] =
-    &["rate limit", "rate_limit", "ratelimit", "too many requests", "throttling", "retry delay"];
-const OVERFLOW: &[&str] = &[
-    "prompt is too long",
-    "prompt too long",
-    "input is too long",
-    "request_too_large",
-    "context window",
-    "context_window",
-    "context length",
-    "context_length",
-    "context size",
-    "exceeds the maximum number of tokens",
-    "maximum prompt length",
-    "reduce the length of the messages",
-    "exceeds the limit of",
-    "model token limit",
-    "token limit exceeded",
-    "too many tokens",
-];
-const HISTORY: &[&str] = &[
-    "tool_use",
-    "tool_result",
-    "tool_call_id",
-    "tool_calls",
-    "no tool output found",
-    "no tool call found",
-    "function response parts",
-    "function call turn",
-    "thinking block",
-    "redacted_thinking",
-    "thought_signature",
-    "`signature`",
-    "without its required",
-    "encrypted content",
-    "encrypted_content",
-    "image exceeds",
-    "image dimensions",
-    "could not process image",
-    "text content blocks must",
-    "roles must alternate",
-];
-const SERVER: &[&str] = &[
-    "overloaded",
-    "service unavailable",
-    "service_unavailable",
-    "server error",
-    "server_error",
-    "internal error",
-    "provider returned error",
-];
-const NETWORK: &[&str] = &[
-    "connection error",
-    "connection refused",
-    "connection lost",
-    "network error",
-    "fetch failed",
-    "socket hang up",
-    "other side closed",
-    "stream ended",
-    "ended without",
-    "terminated",
-    "timed out",
-    "timeout",
-    "econn",
-    "enotfound",
-    "websocket",
-];
+/// Seen with 0.74 to 0.85.
+pub(super) const FAILURES: Failures = Failures {
+    // On standard error, before it says anything else. The second asks whether to copy the session into this
+    // directory, and takes no answer for no.
+    rejections: "no session found matching | session found in different project | \
+                 stored session working directory does not exist",
+    classes: &[
+        (Quota, "402", ""),
+        (
+            Quota,
+            "400 403 429 none",
+            "quota | billing | credit balance | insufficient credits | insufficient balance | usage limit | \
+             spending limit | spend limit | payment required",
+        ),
+        (Login, "401 403", ""),
+        (RateLimit, "429", ""),
+        (Server, "5xx", ""),
+        (Network, "408", ""),
+        (ContextOverflow, "413", ""),
+        (
+            Login,
+            "",
+            "no api key | no models available | no model selected | authentication failed | authentication_error | \
+             invalid api key | invalid_api_key | incorrect api key | unauthorized | unauthenticated | \
+             permission_denied | /login",
+        ),
+        (RateLimit, "", "rate limit | rate_limit | ratelimit | too many requests | throttling | retry delay"),
+        (
+            ContextOverflow,
+            "",
+            "prompt is too long | prompt too long | input is too long | request_too_large | context window | \
+             context_window | context length | context_length | context size | \
+             exceeds the maximum number of tokens | maximum prompt length | reduce the length of the messages | \
+             exceeds the limit of | model token limit | token limit exceeded | too many tokens",
+        ),
+        (
+            InvalidHistory,
+            "",
+            "tool_use | tool_result | tool_call_id | tool_calls | no tool output found | no tool call found | \
+             function response parts | function call turn | thinking block | redacted_thinking | \
+             thought_signature | `signature` | without its required | encrypted content | encrypted_content | \
+             image exceeds | image dimensions | could not process image | text content blocks must | \
+             roles must alternate",
+        ),
+        (
+            Server,
+            "",
+            "overloaded | service unavailable | service_unavailable | server error | server_error | \
+             internal error | provider returned error",
+        ),
+        (
+            Network,
+            "",
+            "connection error | connection refused | connection lost | network error | fetch failed | \
+             socket hang up | other side closed | stream ended | ended without | terminated | timed out | timeout | \
+             econn | enotfound | websocket",
+        ),
+        (InvalidRequest, "told", ""),
+    ],
+    status,
+    readable,
+    last_words,
+};
 
 /// Why the last message of the model broke off.
 pub(super) struct Broken {
@@ -119,42 +84,17 @@ impl Broken {
     pub(super) fn outcome(&self) -> Outcome {
         let words = readable(&self.words);
         match (self.aborted, words.is_empty()) {
-            (true, true) => Outcome::failed(FailureClass::Other, "the request was aborted"),
-            (true, false) => Outcome::failed(FailureClass::Other, words),
-            (false, true) => Outcome::failed(FailureClass::Other, "the model failed without a word"),
-            (false, false) => Outcome::failed(classify(&self.words, FailureClass::Other), words),
+            (true, true) => Outcome::failed(Other, "the request was aborted"),
+            (true, false) => Outcome::failed(Other, words),
+            (false, true) => Outcome::failed(Other, "the model failed without a word"),
+            (false, false) => FAILURES.outcome(&self.words, Other),
         }
     }
 }
 
-/// The line on standard error that refuses to resume.
+/// The line that refuses to resume.
 pub(super) fn rejection(stderr: &str) -> Option<&str> {
-    stderr.lines().map(str::trim).find(|line| says(line, REJECTIONS))
-}
-
-/// What kind of failure these words tell of; `otherwise` if none is known.
-pub(super) fn classify(words: &str, otherwise: FailureClass) -> FailureClass {
-    let status = status(words);
-    match status {
-        Some(402) => return FailureClass::Quota,
-        Some(400 | 403 | 429) | None if says(words, QUOTA) => return FailureClass::Quota,
-        Some(401 | 403) => return FailureClass::Login,
-        Some(429) => return FailureClass::RateLimit,
-        Some(500..) => return FailureClass::Server,
-        Some(408) => return FailureClass::Network,
-        Some(413) => return FailureClass::ContextOverflow,
-        _ => {}
-    }
-    let known = [
-        (FailureClass::Login, LOGIN),
-        (FailureClass::RateLimit, RATE),
-        (FailureClass::ContextOverflow, OVERFLOW),
-        (FailureClass::InvalidHistory, HISTORY),
-        (FailureClass::Server, SERVER),
-        (FailureClass::Network, NETWORK),
-    ];
-    let told = known.iter().find(|(_, known)| says(words, known)).map(|(class, _)| *class);
-    told.unwrap_or(if status.is_some() { FailureClass::InvalidRequest } else { otherwise })
+    stderr.lines().map(str::trim).find(|line| says(line, FAILURES.rejections))
 }
 
 /// The status of the service: the first word, or a code in the answer that is quoted.
@@ -186,7 +126,7 @@ fn answer(words: &str) -> Option<Value> {
 
 /// What it said on standard error: an error it names as one, else the first line that is neither a
 /// warning nor its question.
-pub(super) fn last_words(stderr: &str) -> Option<&str> {
+fn last_words(stderr: &str) -> Option<&str> {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let named = lines().find_map(|line| line.strip_prefix("Error: "));
     named.or_else(|| lines().find(|line| !line.starts_with("Warning: ")))
@@ -240,7 +180,7 @@ mod tests {
             ("4001 things went wrong", F::Other),
             ("", F::Other),
         ] {
-            assert_eq!(classify(words, F::Other), class, "{words}");
+            assert_eq!(FAILURES.classify(words, F::Other), class, "{words}");
         }
     }
 

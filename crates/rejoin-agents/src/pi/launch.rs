@@ -5,13 +5,15 @@ use std::path::Path;
 
 use rejoin_core::{Agent, Permissions};
 
-use super::driver::{PiDriver, Run};
+use super::driver::PiLines;
 use super::prompt::{self, Guard, NO_TEMPLATES};
 use super::store::project_settings;
-use crate::extra_args::{self, Flag, Syntax, permission_flag, reserved_flag};
+use crate::arguments::{level_needs, missing};
+use crate::extra_args::Rules;
+use crate::one_shot::OneShot;
 use crate::{Process, ProcessRequest, Refusal, checks, jsonc};
 
-const NAME: &str = "pi";
+pub(super) const NAME: &str = "pi";
 /// All that exists for Pi at the level `read`.
 const READING_TOOLS: &str = "read,grep,find,ls";
 
@@ -21,36 +23,27 @@ pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Proc
     let extra_args = long_names(request.extra_args);
     check_extra_args(&extra_args, request.turn.permissions)?;
 
-    // Pi knows no --flag=value.
+    // Pi knows no --flag=value (0.74.2).
     let mut args: Vec<OsString> = ["--mode", "json"].map(OsString::from).to_vec();
     if request.ephemeral {
         if !capabilities.ephemeral {
-            return Err(missing("--no-session", "cannot run without storing the session"));
+            return Err(missing(NAME, "--no-session", "cannot run without storing the session"));
         }
-        if session.is_some() {
-            // Pi accepts both flags, and remembers nothing.
-            return Err(Refusal::Unsupported("pi cannot resume a session without adding to it".into()));
-        }
+        // Pi accepts both flags, and remembers nothing (0.74).
+        request.refuse_ephemeral_resume(NAME)?;
         args.push("--no-session".into());
     }
     if let Some(session) = session {
         if !capabilities.resume {
-            return Err(missing("--session", "cannot resume a session"));
+            return Err(missing(NAME, "--session", "cannot resume a session"));
         }
         args.extend(["--session", session.as_str()].map(OsString::from));
     }
     if let Some(model) = request.turn.model {
         args.extend(["--model", checks::model(model)?].map(OsString::from));
     }
-    for (flag, text) in
-        [("--system-prompt", request.system_prompt), ("--append-system-prompt", request.append_system_prompt)]
-    {
-        if let Some(text) = text {
-            if !capabilities.has(flag) {
-                return Err(missing(flag, "takes no instructions by argument"));
-            }
-            args.extend([flag.into(), no_path(checks::instructions(text)?)]);
-        }
+    for (flag, text) in request.instructions(NAME)? {
+        args.extend([flag.into(), no_path(text)]);
     }
     permissions(request, &mut args)?;
 
@@ -64,11 +57,9 @@ pub(super) fn process(request: &ProcessRequest<'_>, agent: Agent) -> Result<Proc
     // swallows none of ours.
     args.extend(extra_args.iter().map(OsString::from));
 
-    let resumed = session.is_some();
-    let run = Run { guard, resumed, stores: !request.ephemeral };
-    let driver = Box::new(PiDriver::new(run, agent, request.turn.ids.clone()));
+    let driver = OneShot::driver(agent, !request.ephemeral, PiLines::new(guard));
     Ok(Process {
-        // Without it Pi installs missing packages when it starts, those a project names included.
+        // Without it Pi installs missing packages when it starts, those a project names included (0.74.2).
         env: vec![("PI_OFFLINE".into(), "1".into())],
         copies: !copies.is_empty(),
         ..Process::new(args, driver)
@@ -85,14 +76,8 @@ fn permissions(request: &ProcessRequest<'_>, args: &mut Vec<OsString>) -> Result
         Permissions::Agent | Permissions::Full => Ok(()),
         Permissions::Read => {
             // --offline stands for the variable that is set for every run.
-            for flag in ["--tools", "--no-extensions", "--offline"] {
-                if !request.capabilities.has(flag) {
-                    return Err(Refusal::Permissions(format!(
-                        "this pi has no {flag}, so the level \"read\" cannot be enforced; update pi or choose another \
-                         level"
-                    )));
-                }
-            }
+            let needed = ["--tools", "--no-extensions", "--offline"];
+            level_needs(NAME, request.capabilities, Permissions::Read, &needed)?;
             // Newer ones can leave out what a project brings along, and servers of the user's.
             let leaves_out = |flag: &&str| request.capabilities.has(flag);
             args.extend(["--no-approve", "--no-mcp"].iter().filter(|flag| leaves_out(flag)).map(OsString::from));
@@ -123,10 +108,6 @@ fn names_a_program(settings: &Path) -> bool {
     }
 }
 
-pub(super) fn missing(flag: &str, what: &str) -> Refusal {
-    Refusal::Unsupported(format!("this pi {what} (its help has no {flag}); update pi"))
-}
-
 /// Short flags of Pi; they have one letter or more and are never put together.
 const SHORT: &[(&str, &str)] = &[
     ("-a", "--approve"),
@@ -154,36 +135,18 @@ fn long_names(args: &[String]) -> Vec<String> {
     args.iter().map(|arg| long(arg).unwrap_or_else(|| arg.clone())).collect()
 }
 
-const SYNTAX: Syntax = Syntax {
-    switches: &[
-        "--no-context-files",
-        "--no-extensions",
-        "--no-mcp",
-        "--no-prompt-templates",
-        "--no-skills",
-        "--no-themes",
-        "--offline",
-        "--verbose",
-    ],
-    short_with_value: &[],
+/// The user's own arguments.
+const RULES: Rules = Rules {
+    agent: NAME,
+    switches: "--no-context-files --no-extensions --no-mcp --no-prompt-templates --no-skills --no-themes --offline \
+               --verbose",
+    // A list to choose from.
+    fine: "--models",
+    permissions: "tools permission approv dangerous sandbox yolo trust allow",
+    widening_read: "--extension",
+    reserved: "session --continue --resume --fork --mode --print --export --list-models --help --version --cwd",
+    ..Rules::NONE
 };
-/// Parts of names that are about permissions, whatever a version calls them in full.
-const PERMISSIONS: &[&str] =
-    &["tools", "permission", "approv", "dangerous", "sandbox", "yolo", "trust", "allow"];
-/// Parts of names that are about sessions, directories and formats.
-const RESERVED: &[&str] = &[
-    "session",
-    "--continue",
-    "--resume",
-    "--fork",
-    "--mode",
-    "--print",
-    "--export",
-    "--list-models",
-    "--help",
-    "--version",
-    "--cwd",
-];
 
 fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> {
     if let Some(file) = args.iter().find(|arg| arg.starts_with('@')) {
@@ -192,23 +155,13 @@ fn check_extra_args(args: &[String], level: Permissions) -> Result<(), Refusal> 
              prompt instead"
         )));
     }
-    extra_args::check(NAME, args, SYNTAX, |Flag { name, .. }| {
-        let part = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        let widens = level == Permissions::Read && name == "--extension";
-        if part(PERMISSIONS) || widens {
-            return Err(permission_flag(NAME, name));
-        }
-        // --models, a list to choose from, is none of them.
-        if part(RESERVED) && name != "--models" {
-            return Err(reserved_flag(NAME, name));
-        }
-        if name == "--api-key" {
-            return Err(Refusal::Unsupported(
-                "--api-key is not passed on to pi: everybody on this machine could read it; set the variable of your \
-                 provider or use /login in pi"
-                    .into(),
-            ));
-        }
-        Ok(())
-    })
+    RULES.check(args, level)?;
+    if args.iter().any(|arg| arg == "--api-key" || arg.starts_with("--api-key=")) {
+        return Err(Refusal::Unsupported(
+            "--api-key is not passed on to pi: everybody on this machine could read it; set the variable of your \
+             provider or use /login in pi"
+                .into(),
+        ));
+    }
+    Ok(())
 }

@@ -3,7 +3,6 @@
 mod driver;
 mod failure;
 mod launch;
-mod messages;
 mod prompt;
 mod store;
 mod wire;
@@ -11,13 +10,13 @@ mod wire;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId};
+use rejoin_core::{Agent, SessionId};
 
+use crate::arguments::missing;
 use crate::provider_keys::PROVIDER_KEYS;
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest, Refusal,
-    help, places,
+    About, Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest,
+    Refusal, help, places,
 };
 
 /// Pi coding agent.
@@ -31,16 +30,23 @@ impl Definition for Pi {
         Agent::named("pi")
     }
 
-    fn title(&self) -> &'static str {
-        "Pi"
-    }
-
-    fn command(&self) -> &'static str {
-        "pi"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g @earendil-works/pi-coding-agent"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "Pi",
+            command: "pi",
+            install_hint: "npm install -g @earendil-works/pi-coding-agent",
+            tested_version: "0.74.2",
+            wanted_flags: &[
+                ("--mode", "nothing runs: it does not print what it does"),
+                ("--session", "no session can be resumed: every turn replays the history"),
+                ("--no-session", "--ephemeral is refused"),
+                ("--append-system-prompt", "instructions go into the prompt"),
+                ("--tools", "the permission level read is refused"),
+                ("--no-extensions", "the permission level read is refused"),
+                ("--offline", "the permission level read is refused"),
+            ],
+            takes: &[Media::Image, Media::Text],
+        }
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -57,12 +63,7 @@ impl Definition for Pi {
         Capabilities {
             product: product.and_then(|line| line.split(" with ").next()).unwrap_or_default().to_owned(),
             version: version.map(str::to_owned),
-            resume: flags.contains("--session"),
-            fork: flags.contains("--fork"),
-            ephemeral: flags.contains("--no-session"),
-            choose_id: false,
-            ask: false,
-            flags,
+            ..Capabilities::by_flags(flags, ["--session", "--fork", "--no-session", ""])
         }
     }
 
@@ -79,32 +80,8 @@ impl Definition for Pi {
             .or_else(|| home.as_ref().map(|home| home.join(".pi/agent")))
     }
 
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(self.agent(), text)
-    }
-
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
         capabilities.has("--append-system-prompt")
-    }
-
-    fn tested_version(&self) -> Option<&str> {
-        Some("0.74.2")
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        matches!(media, Media::Image | Media::Text)
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("--mode", "nothing runs: it does not print what it does"),
-            ("--session", "no session can be resumed: every turn replays the history"),
-            ("--no-session", "--ephemeral is refused"),
-            ("--append-system-prompt", "instructions go into the prompt"),
-            ("--tools", "the permission level read is refused"),
-            ("--no-extensions", "the permission level read is refused"),
-            ("--offline", "the permission level read is refused"),
-        ]
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
@@ -124,7 +101,7 @@ impl Definition for Pi {
     fn session_dir(&self, capabilities: &Capabilities, dir: &str) -> Result<(String, String), Refusal> {
         // Its help tells of both, this flag and the variable.
         if !capabilities.has("--session-dir") {
-            return Err(launch::missing("--session-dir", "cannot keep its sessions elsewhere"));
+            return Err(missing(launch::NAME, "--session-dir", "cannot keep its sessions elsewhere"));
         }
         Ok((SESSIONS.to_owned(), dir.to_owned()))
     }

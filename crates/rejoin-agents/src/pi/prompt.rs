@@ -1,6 +1,6 @@
 //! How a prompt reaches Pi as text.
 //!
-//! Pi reads a leading `/` as a command of an extension, a skill or a template of the user's. It has
+//! Pi (0.74.2) reads a leading `/` as a command of an extension, a skill or a template of the user's. It has
 //! flags against all three, but without its skills and extensions it would be another Pi: only the
 //! templates are left out that way, for they do nothing else.
 

@@ -1,7 +1,7 @@
-//! Where Pi keeps its sessions: one file each, in a directory named after the project's, or all of
+//! Where Pi (0.74.2) keeps its sessions: one file each, in a directory named after the project's, or all of
 //! them in one directory that the user named.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -51,17 +51,10 @@ fn mangled(dir: &Path) -> String {
 
 fn in_place(place: &Path, dir: &Path, session: &SessionId) -> io::Result<Option<PathBuf>> {
     let end = format!("_{session}.jsonl");
-    let entries = match fs::read_dir(place) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().ends_with(&end) && is_it(&entry.path(), dir, session)? {
-            return Ok(Some(entry.path()));
+    for file in places::entries(place)? {
+        let named = file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
+        if named && is_it(&file, dir, session)? {
+            return Ok(Some(file));
         }
     }
     Ok(None)

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::loose::{Flag, Number, Object, Text, TextOr};
+use crate::stream_json::blocks::Shown;
 
 /// One line; which fields are filled depends on its type.
 #[derive(Deserialize, Default)]
@@ -38,15 +39,27 @@ pub(super) struct Wire<'a> {
     pub(super) error: Text<'a>,
 }
 
-/// How the lines begin that tell of a message growing. Each repeats the message twice.
-pub(super) const GROWING: &str = r#"{"type":"message_update","#;
+/// How the lines begin that tell of a message growing. Each repeats the message twice (0.74.2).
+const GROWING: &str = r#"{"type":"message_update","#;
 
 /// Such a line, without the repetitions.
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-pub(super) struct Growing<'a> {
+struct Growing<'a> {
+    #[serde(rename = "type")]
+    kind: Text<'a>,
     #[serde(rename = "assistantMessageEvent")]
-    pub(super) update: Object<Update<'a>>,
+    update: Object<Update<'a>>,
+}
+
+impl<'a> Wire<'a> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        if !text.starts_with(GROWING) {
+            return serde_json::from_str(text).ok();
+        }
+        let Growing { kind, update } = serde_json::from_str(text).ok()?;
+        Some(Self { kind, update, ..Self::default() })
+    }
 }
 
 /// What was added to a message.
@@ -123,17 +136,8 @@ impl Tokens {
     }
 }
 
-/// The output of a tool as text; what is no text is named.
-pub(super) fn text_of(content: TextOr<'_, Block<'_>>) -> String {
-    match content {
-        TextOr::Text(text) => text.into_owned(),
-        TextOr::Neither => String::new(),
-        TextOr::Blocks(blocks) => {
-            let texts = blocks.into_iter().map(|block| match block.kind.as_str() {
-                "text" => block.text.into_string(),
-                kind => format!("[{kind}]"),
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
+impl Shown for Block<'_> {
+    fn parts(self) -> (String, String) {
+        (self.kind.into_string(), self.text.into_string())
     }
 }

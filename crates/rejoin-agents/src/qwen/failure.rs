@@ -1,11 +1,15 @@
 //! Qwen's words for failures.
 //!
 //! A failure of the model's service poses as the end of an answer: `[API Error: 400 …]`, in a turn
-//! that succeeded by every other sign.
+//! that succeeded by every other sign (0.15 and 0.24).
 
+use FailureClass::{
+    Busy, ContextOverflow, InvalidHistory, InvalidRequest, Login, Network, Quota, RateLimit, Server,
+    StepLimit,
+};
 use rejoin_core::FailureClass;
 
-use crate::words::says;
+use crate::failures::{Failures, after_error, backwards, says};
 
 /// How such a failure begins.
 const BEGINNINGS: &[&str] = &[
@@ -17,92 +21,62 @@ const BEGINNINGS: &[&str] = &[
 /// What Qwen adds behind the bracket when asked to slow down.
 const AFTER_BRACKET: &[&str] = &["]\nPlease wait and try again later", "]\nPossible quota limitations"];
 
-/// Its refusals to resume, on standard error, before its first line.
-const REJECTIONS: &[&str] = &["no saved session found with"];
-
-/// In this order: the first that matches is the class.
-const CLASSES: &[(FailureClass, &[&str])] = &[
-    (FailureClass::Busy, &["is already in use"]),
-    (
-        FailureClass::Quota,
-        &[
-            "insufficient_quota",
-            "insufficient balance",
-            "quota exceeded",
-            "exceeded your current quota",
-            "quota exhausted",
-            "free tier has been discontinued",
-            "allocated quota",
-            "arrearage",
-            "billing",
-        ],
-    ),
-    (
-        FailureClass::ContextOverflow,
-        &[
-            "context length",
-            "context_length",
-            "context window",
-            "maximum context",
-            "prompt is too long",
-            "input token count exceeds",
-            "range of input length",
-            "too many tokens",
-        ],
-    ),
-    (
-        FailureClass::InvalidHistory,
-        &[
-            "tool_calls",
-            "tool_call_id",
-            "tool_use",
-            "tool_result",
-            "function call turn",
-            "function response",
-            "role 'tool'",
-            "roles must alternate",
-            "thought_signature",
-            "`signature`",
-            "image exceeds",
-        ],
-    ),
-];
-const LOGIN: &[&str] = &[
-    "no auth type is selected",
-    "auth type is",
-    "api key",
-    "api_key",
-    "unauthorized",
-    "authentication",
-    "re-authenticate",
-    "access token",
-    "oauth",
-];
-const RATE_LIMIT: &[&str] =
-    &["rate limit", "rate_limit", "resource_exhausted", "too many requests", "throttl"];
-const SERVER: &[&str] = &[
-    "internal server error",
-    "server_error",
-    "overloaded",
-    "bad gateway",
-    "service unavailable",
-    "gateway timeout",
-];
-const NETWORK: &[&str] = &[
-    "connection error",
-    "fetch failed",
-    "terminated",
-    "econnre",
-    "enotfound",
-    "etimedout",
-    "socket hang up",
-    "timed out",
-    "timeout",
-    "premature close",
-    "network",
-    "stream ended",
-    "model stream",
-];
+/// Seen with 0.15.10.
+pub(super) const FAILURES: Failures = Failures {
+    // On standard error, before its first line.
+    rejections: "no saved session found with",
+    classes: &[
+        (StepLimit, "", "reached max session turns | max-tool-calls | max-wall-time | run budget"),
+        // A failing service may say anything in its excuse.
+        (Server, "5xx", ""),
+        (Busy, "", "is already in use"),
+        (
+            Quota,
+            "",
+            "insufficient_quota | insufficient balance | quota exceeded | exceeded your current quota | \
+             quota exhausted | free tier has been discontinued | allocated quota | arrearage | billing",
+        ),
+        (
+            ContextOverflow,
+            "",
+            "context length | context_length | context window | maximum context | prompt is too long | \
+             input token count exceeds | range of input length | too many tokens",
+        ),
+        (
+            InvalidHistory,
+            "",
+            "tool_calls | tool_call_id | tool_use | tool_result | function call turn | function response | \
+             role 'tool' | roles must alternate | thought_signature | `signature` | image exceeds",
+        ),
+        (Login, "401 403", ""),
+        (Quota, "402", ""),
+        (RateLimit, "429", ""),
+        (Network, "408", ""),
+        (ContextOverflow, "413", ""),
+        (InvalidRequest, "told", ""),
+        (RateLimit, "", "rate limit | rate_limit | resource_exhausted | too many requests | throttl"),
+        (
+            Server,
+            "",
+            "internal server error | server_error | overloaded | bad gateway | service unavailable | gateway timeout",
+        ),
+        (
+            Network,
+            "",
+            "connection error | fetch failed | terminated | econnre | enotfound | etimedout | socket hang up | \
+             timed out | timeout | premature close | network | stream ended | model stream",
+        ),
+        (
+            Login,
+            "",
+            "no auth type is selected | auth type is | api key | api_key | unauthorized | authentication | \
+             re-authenticate | access token | oauth",
+        ),
+    ],
+    status,
+    readable,
+    last_words,
+};
 
 /// Whether a piece of an answer begins as a failure does.
 pub(super) fn begins_like_one(piece: &str) -> bool {
@@ -119,52 +93,19 @@ pub(super) fn at_the_end(text: &str) -> Option<&str> {
     closed.then_some(failure)
 }
 
-/// Whether these words refuse to resume.
-pub(super) fn is_rejection(words: &str) -> bool {
-    says(words, REJECTIONS)
-}
-
-/// What kind of failure these words tell of; `otherwise` if none is known.
-pub(super) fn classify(words: &str, otherwise: FailureClass) -> FailureClass {
-    if says(words, &["reached max session turns", "max-tool-calls", "max-wall-time", "run budget"]) {
-        return FailureClass::StepLimit;
-    }
-    let known = || CLASSES.iter().find(|(_, known)| says(words, known)).map(|(class, _)| *class);
-    match (status(words), known()) {
-        // A failing service may say anything in its excuse.
-        (Some(500..), _) => FailureClass::Server,
-        (_, Some(class)) => class,
-        (Some(401 | 403), _) => FailureClass::Login,
-        (Some(402), _) => FailureClass::Quota,
-        (Some(429), _) => FailureClass::RateLimit,
-        (Some(408), _) => FailureClass::Network,
-        (Some(413), _) => FailureClass::ContextOverflow,
-        (Some(_), _) => FailureClass::InvalidRequest,
-        (None, None) => {
-            let by_words = [
-                (FailureClass::RateLimit, RATE_LIMIT),
-                (FailureClass::Server, SERVER),
-                (FailureClass::Network, NETWORK),
-                (FailureClass::Login, LOGIN),
-            ];
-            by_words.iter().find(|(_, known)| says(words, known)).map_or(otherwise, |(class, _)| *class)
-        }
-    }
-}
-
 /// The words on standard error that tell most: those that refuse to resume or an argument, those
 /// after `Error: `, else the last line that is no part of a stack.
-pub(super) fn last_words(stderr: &str) -> Option<&str> {
+fn last_words(stderr: &str) -> Option<&str> {
     const HELP: &str = "Show version number";
-    let lines = || stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    let refusal = lines().find(|line| is_rejection(line) || line.starts_with("Unknown argument"));
-    let named = || lines().find_map(|line| line.strip_prefix("Error: "));
+    let refuses = |line: &&str| says(line, FAILURES.rejections) || line.starts_with("Unknown argument");
+    let refusal = backwards(stderr).find(refuses);
     let help = || stderr.contains(HELP).then_some("it refused its arguments and printed its help");
-    refusal.or_else(named).or_else(help).or_else(|| lines().find(|line| !line.starts_with("at ")))
+    let last = || backwards(stderr).find(|line| !line.starts_with("at "));
+    refusal.or_else(|| after_error(stderr)).or_else(help).or_else(last)
 }
 
 /// The words for people, without the brackets.
-pub(super) fn readable(words: &str) -> String {
+fn readable(words: &str) -> String {
     let words = words.trim();
     let inner = words.strip_prefix(BEGINNINGS[0]).map(|rest| match rest.split_once("]\n") {
         Some((inner, _)) => inner,
@@ -214,7 +155,7 @@ mod tests {
             ("Reached max session turns for this session.", F::StepLimit),
             ("something", F::Other),
         ] {
-            assert_eq!(classify(words, F::Other), class, "{words}");
+            assert_eq!(FAILURES.classify(words, F::Other), class, "{words}");
         }
     }
 

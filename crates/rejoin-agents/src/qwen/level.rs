@@ -10,55 +10,32 @@ use std::path::Path;
 
 use rejoin_core::Permissions;
 
-use super::limit::Limit;
+use super::NAME;
+use crate::arguments::level_needs;
+use crate::stream_json::Limit;
+use crate::words::Names;
 use crate::{Capabilities, Refusal};
 
 /// All that Qwen's list of tools is cut down to at the level `read`.
-const READING_TOOLS: &[&str] = &["list_directory", "read_file", "read_many_files", "grep_search", "glob"];
+const READING_TOOLS: Names = "list_directory read_file read_many_files grep_search glob";
 /// What changes files.
-const EDITING_TOOLS: &[&str] = &["edit", "write_file", "notebook_edit"];
+const EDITING_TOOLS: Names = "edit write_file notebook_edit";
 /// What runs commands, or others who may do more.
-const RUNNING_TOOLS: &[&str] = &[
-    "run_shell_command",
-    "monitor",
-    "agent",
-    "task",
-    "send_message",
-    "skill",
-    "tool_call",
-    "enter_worktree",
-    "exit_worktree",
-    "cron_create",
-    "loop_wakeup",
-];
+const RUNNING_TOOLS: Names = "run_shell_command monitor agent task send_message skill tool_call enter_worktree \
+                              exit_worktree cron_create loop_wakeup";
 /// What is refused at the level `read`.
-const CHANGING_TOOLS: &[&str] = &[
-    "edit",
-    "write_file",
-    "notebook_edit",
-    "run_shell_command",
-    "monitor",
-    "agent",
-    "task",
-    "send_message",
-    "skill",
-    "tool_call",
-    "enter_worktree",
-    "exit_worktree",
-    "cron_create",
-    "cron_delete",
-    "loop_wakeup",
-    "save_memory",
-    "update_goal",
-    "record_artifact",
-    "web_fetch",
-];
+const CHANGING_TOOLS: Names = "edit write_file notebook_edit run_shell_command monitor agent task send_message skill \
+                               tool_call enter_worktree exit_worktree cron_create cron_delete loop_wakeup \
+                               save_memory update_goal record_artifact web_fetch";
 /// The name of no server.
 const NO_SERVER: &str = "--allowed-mcp-server-names=none-while-limited-by-rejoin";
 /// Up to this version, `auto-edit` ended at the border of the project and there were no rules.
 const LAST_WITH_A_BORDER: (u64, u64) = (0, 12);
 /// Signs that mean something in a rule.
 const PATTERN_SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '(', ')', '!', '+', '@', '|', '\\'];
+
+/// Not the modes in which Qwen, or a model of its own, decides that anything may run.
+const UNASKED: Limit = Limit { modes: "yolo auto", ..Limit::NONE };
 
 /// Adds the arguments of a level; gives back what Qwen must show, and a warning.
 pub(super) fn permissions(
@@ -67,25 +44,19 @@ pub(super) fn permissions(
     dir: &Path,
     args: &mut Vec<OsString>,
 ) -> Result<(Limit, Option<String>), Refusal> {
-    let needs = |flags: &[&str]| match flags.iter().find(|flag| !capabilities.has(flag)) {
-        None => Ok(()),
-        Some(flag) => Err(Refusal::Permissions(format!(
-            "this qwen has no {flag}, so the level {:?} cannot be enforced; update qwen or choose another level",
-            level.name()
-        ))),
-    };
-    let mut each = |flag: &str, tools: &[&str]| {
-        args.extend(tools.iter().map(|tool| OsString::from(format!("{flag}={tool}"))));
+    let needs = |flags: &[&str]| level_needs(NAME, capabilities, level, flags);
+    let mut each = |flag: &str, tools: Names| {
+        args.extend(tools.split(' ').map(|tool| OsString::from(format!("{flag}={tool}"))));
     };
     match level {
-        Permissions::Agent => Ok((Limit::None, None)),
+        Permissions::Agent => Ok((Limit::default(), None)),
         Permissions::Read => {
             needs(&["--approval-mode", "--core-tools", "--exclude-tools", "--allowed-mcp-server-names"])?;
             each("--core-tools", READING_TOOLS);
             // Settings may add to the first list, but nothing outweighs this one.
             each("--exclude-tools", CHANGING_TOOLS);
             args.extend([NO_SERVER, "--approval-mode=default"].map(OsString::from));
-            Ok((Limit::Without(CHANGING_TOOLS), None))
+            Ok((Limit { without: CHANGING_TOOLS, ..UNASKED }, None))
         }
         Permissions::Edit => {
             needs(&["--approval-mode", "--exclude-tools", "--allowed-tools"])?;
@@ -100,19 +71,21 @@ pub(super) fn permissions(
                         PATTERN_SIGNS.iter().collect::<String>()
                     )));
                 }
-                args.extend(EDITING_TOOLS.iter().map(|tool| format!("--allowed-tools={tool}(/**)").into()));
+                args.extend(
+                    EDITING_TOOLS.split(' ').map(|tool| format!("--allowed-tools={tool}(/**)").into()),
+                );
                 args.push("--approval-mode=default".into());
             }
             let settings = dir.join(".qwen").join("settings.json");
             let warning = settings
                 .exists()
                 .then(|| format!("{} may allow qwen more than the level \"edit\"", settings.display()));
-            Ok((Limit::Without(RUNNING_TOOLS), warning))
+            Ok((Limit { without: RUNNING_TOOLS, ..UNASKED }, warning))
         }
         Permissions::Full => {
             needs(&["--approval-mode"])?;
             args.push("--approval-mode=yolo".into());
-            Ok((Limit::None, None))
+            Ok((Limit::default(), None))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What Qwen keeps of a turn besides its session: after a turn it asks the model what to remember
+//! What Qwen keeps of a turn besides its session: after a turn it asks the model (0.15.10) what to remember
 //! for ever, and it writes a log of its own.
 
 use std::ffi::OsString;

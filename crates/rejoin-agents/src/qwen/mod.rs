@@ -4,22 +4,18 @@ mod driver;
 mod failure;
 mod launch;
 mod level;
-mod limit;
 mod memory;
-mod messages;
 mod prompt;
 mod store;
-mod wire;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, InvalidSessionId, SessionId, Usage};
+use rejoin_core::{Agent, SessionId, Usage};
 
-use crate::session_id::lower_case_uuid;
 use crate::{
-    Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, help, jsonc,
+    About, Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process,
+    ProcessRequest, Refusal, help, jsonc, places,
 };
 
 /// Qwen Code.
@@ -30,16 +26,27 @@ impl Definition for Qwen {
         Agent::Qwen
     }
 
-    fn title(&self) -> &'static str {
-        "Qwen Code"
-    }
-
-    fn command(&self) -> &'static str {
-        "qwen"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "npm install -g @qwen-code/qwen-code"
+    fn about(&self) -> About<'_> {
+        About {
+            title: "Qwen Code",
+            command: "qwen",
+            install_hint: "npm install -g @qwen-code/qwen-code",
+            tested_version: "0.15.10",
+            wanted_flags: &[
+                ("--output-format", "nothing runs"),
+                ("--resume", "every turn is told the whole history"),
+                ("--session-id", "a session is known only once qwen has begun"),
+                ("--include-partial-messages", "answers come in one piece"),
+                ("--chat-recording", "--ephemeral is refused"),
+                ("--append-system-prompt", "instructions go into the prompt"),
+                ("--approval-mode", "the levels of permissions are refused"),
+                ("--allowed-tools", "the level edit is refused"),
+                ("--exclude-tools", "the levels read and edit are refused"),
+                ("--core-tools", "the level read is refused"),
+                ("--allowed-mcp-server-names", "the level read is refused"),
+            ],
+            takes: &[Media::Image, Media::Text],
+        }
     }
 
     fn learn(&self, answers: &[ProbeAnswer]) -> Capabilities {
@@ -51,34 +58,19 @@ impl Definition for Qwen {
         Capabilities {
             product: product.to_owned(),
             version,
-            resume: flags.contains("--resume"),
-            fork: flags.contains("--fork-session"),
-            ephemeral: flags.contains("--chat-recording"),
-            choose_id: flags.contains("--session-id"),
-            ask: false,
-            flags,
+            ..Capabilities::by_flags(
+                flags,
+                ["--resume", "--fork-session", "--chat-recording", "--session-id"],
+            )
         }
     }
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        let named = |name: &str| env(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        named(RUNTIME).or_else(|| named("QWEN_HOME")).or_else(|| named("HOME").map(|home| home.join(".qwen")))
-    }
-
-    fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
-        lower_case_uuid(Agent::Qwen, text)
-    }
-
-    fn choose_session(&self, capabilities: &Capabilities, fresh: uuid::Uuid) -> Option<SessionId> {
-        self.session_id(&fresh.to_string()).ok().filter(|_| capabilities.choose_id)
+        places::named(env, RUNTIME).or_else(|| settings_dir(env))
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {
         capabilities.has("--append-system-prompt")
-    }
-
-    fn takes(&self, media: Media) -> bool {
-        matches!(media, Media::Image | Media::Text)
     }
 
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
@@ -102,7 +94,7 @@ impl Definition for Qwen {
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {
         Some(Login::new(
-            &["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY"],
+            "OPENAI_API_KEY DASHSCOPE_API_KEY GEMINI_API_KEY ANTHROPIC_API_KEY",
             settings_dir(env).iter().map(|dir| dir.join("oauth_creds.json")).collect(),
             "run qwen once and log in, or set OPENAI_API_KEY",
         ))
@@ -119,26 +111,6 @@ impl Definition for Qwen {
         (records == Some(false)).then_some(hazard).into_iter().collect()
     }
 
-    fn tested_version(&self) -> Option<&str> {
-        Some("0.15.10")
-    }
-
-    fn wanted_flags(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("--output-format", "nothing runs"),
-            ("--resume", "every turn is told the whole history"),
-            ("--session-id", "a session is known only once qwen has begun"),
-            ("--include-partial-messages", "answers come in one piece"),
-            ("--chat-recording", "--ephemeral is refused"),
-            ("--append-system-prompt", "instructions go into the prompt"),
-            ("--approval-mode", "the levels of permissions are refused"),
-            ("--allowed-tools", "the level edit is refused"),
-            ("--exclude-tools", "the levels read and edit are refused"),
-            ("--core-tools", "the level read is refused"),
-            ("--allowed-mcp-server-names", "the level read is refused"),
-        ]
-    }
-
     fn damage(&self, found: &Path, _session: &SessionId) -> Option<Damage> {
         store::damage(found).ok().flatten()
     }
@@ -152,9 +124,15 @@ impl Definition for Qwen {
 const RUNTIME: &str = "QWEN_RUNTIME_DIR";
 
 const PRODUCT: &str = "Qwen Code";
+const NAME: &str = "qwen";
+
+/// Qwen counts what came from the cache as input too, and thinking only in the total (0.15.10).
+fn counted(input: u64, cached: u64, output: u64, total: u64) -> Usage {
+    let output = output.max(total.saturating_sub(input));
+    Usage { input: input.saturating_sub(cached), cached, output }
+}
 
 /// The directory of its settings.
 fn settings_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let named = |name: &str| env(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    named("QWEN_HOME").or_else(|| named("HOME").map(|home| home.join(".qwen")))
+    places::named(env, "QWEN_HOME").or_else(|| places::at_home(env, ".qwen"))
 }

@@ -1,6 +1,6 @@
 //! How a prompt reaches Qwen as text.
 //!
-//! Qwen runs a leading `/` as a command, puts the file into the prompt that an `@` names, and moves
+//! Qwen (0.15.10) runs a leading `/` as a command, puts the file into the prompt that an `@` names, and moves
 //! spaces around every other `@`. Its blocks of a message are joined before it looks, so they are no
 //! way around that. A line break in front stops the first, its own `\@` the second.
 

@@ -1,4 +1,4 @@
-//! Where Qwen keeps its sessions: one file each, in a directory named after the project's.
+//! Where Qwen (0.15.10) keeps its sessions: one file each, in a directory named after the project's.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use rejoin_core::{SessionId, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::wire::counted;
+use super::counted;
 use crate::loose::{Number, Object, Text};
 use crate::transcript::{holds_a_prompt, mangled};
 use crate::{Damage, Found, damage, places};

@@ -22,22 +22,34 @@ pub(crate) struct Block<'a> {
 }
 
 impl Block<'_> {
+    /// A call of a tool, of whichever kind.
     pub(crate) fn is_call(&self) -> bool {
-        self.kind.as_str() == "tool_use"
+        matches!(self.kind.as_str(), "tool_use" | "server_tool_use" | "mcp_tool_use")
     }
 
     /// The output of a tool as text; what is no text is named.
     pub(crate) fn output(self) -> String {
-        match self.content {
+        self.content.into_text()
+    }
+}
+
+/// A block that is text, or is named by its kind.
+pub(crate) trait Shown {
+    /// Its kind, and its text.
+    fn parts(self) -> (String, String);
+}
+
+impl<T: Shown> TextOr<'_, T> {
+    /// The output of a tool as text; what is no text is named.
+    pub(crate) fn into_text(self) -> String {
+        let shown = |block: T| match block.parts() {
+            (kind, text) if kind == "text" => text,
+            (kind, _) => format!("[{kind}]"),
+        };
+        match self {
             TextOr::Text(text) => text.into_owned(),
             TextOr::Neither => String::new(),
-            TextOr::Blocks(blocks) => {
-                let texts = blocks.into_iter().map(|block| match block.kind.as_str() {
-                    "text" => block.text.into_string(),
-                    kind => format!("[{kind}]"),
-                });
-                texts.collect::<Vec<_>>().join("\n")
-            }
+            TextOr::Blocks(blocks) => blocks.into_iter().map(shown).collect::<Vec<_>>().join("\n"),
         }
     }
 }
@@ -49,6 +61,12 @@ pub(crate) struct Inner<'a> {
     #[serde(rename = "type")]
     kind: Text<'a>,
     text: Text<'a>,
+}
+
+impl Shown for Inner<'_> {
+    fn parts(self) -> (String, String) {
+        (self.kind.into_string(), self.text.into_string())
+    }
 }
 
 impl Inner<'_> {
