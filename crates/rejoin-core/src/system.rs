@@ -244,13 +244,13 @@ impl System {
 /// stands, once.
 struct Body<'a, D> {
     subtype: &'a str,
-    body: Option<D>,
+    payload: Option<D>,
     told: bool,
 }
 
 impl<'de, D: Deserializer<'de>> Body<'_, D> {
     fn read(subtype: &str, body: D) -> Option<System> {
-        let body = Body { subtype, body: Some(body), told: false };
+        let body = Body { subtype, payload: Some(body), told: false };
         System::deserialize(MapAccessDeserializer::new(body)).ok()
     }
 }
@@ -259,7 +259,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Body<'_, D> {
     type Error = D::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, D::Error> {
-        let key = match (self.told, &self.body) {
+        let key = match (self.told, &self.payload) {
             (false, _) => "subtype",
             (true, Some(_)) => "systemPayload",
             (true, None) => return Ok(None),
@@ -271,7 +271,7 @@ impl<'de, D: Deserializer<'de>> MapAccess<'de> for Body<'_, D> {
         if !std::mem::replace(&mut self.told, true) {
             return seed.deserialize(StrDeserializer::new(self.subtype));
         }
-        let body = self.body.take().ok_or_else(|| D::Error::custom("a value without a key"))?;
-        seed.deserialize(body)
+        let payload = self.payload.take().ok_or_else(|| D::Error::custom("a value without a key"))?;
+        seed.deserialize(payload)
     }
 }
