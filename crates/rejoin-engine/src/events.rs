@@ -139,7 +139,9 @@ impl Events {
             (Some(event), _) => Some(NextEvent::Event(Box::new(event))),
             (None, Source::Over) => Some(NextEvent::Over),
             (None, Source::Live(_)) => Some(NextEvent::Nothing),
-            (None, Source::Journal(from)) if !self.feed.is_beyond(from.retelling.at()) => Some(NextEvent::Nothing),
+            (None, Source::Journal(from)) if !self.feed.is_beyond(from.retelling.at()) => {
+                Some(NextEvent::Nothing)
+            }
             (None, Source::Journal(_)) => None,
         }
     }

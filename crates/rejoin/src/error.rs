@@ -24,6 +24,8 @@ impl Error {
             // Only what the user says can be too long: what agents say is cut to fit.
             Error::Turn(
                 TurnError::Usage(_)
+                | TurnError::AlreadyAsked { .. }
+                | TurnError::KeyReused { .. }
                 | TurnError::Journal(JournalError::Differs { .. } | JournalError::RecordTooLong { .. }),
             )
             | Error::Config(_) => exit_code::USAGE,

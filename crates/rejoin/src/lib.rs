@@ -50,7 +50,6 @@
 //! is a turn to be awaited.
 
 mod agents;
-mod ask_runner;
 #[cfg(feature = "tokio")]
 mod async_turn;
 mod builder;
@@ -71,6 +70,7 @@ mod home;
 mod list;
 mod move_project;
 mod name;
+mod other_processes;
 mod prune;
 mod request;
 mod resolve;
@@ -111,12 +111,12 @@ pub use rejoin_core::{
     Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
-    CancelWatch, Canceller, CommandEnd, CommandOutcome, DryRun, Events, Helper, KeptAttachment, Limits,
-    NextEvent, OpenQuestion, SUPERVISE, ShellCommand, TurnError, TurnHandle, TurnOutcome, end_left,
-    supervisor_main,
+    CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,
+    KeptAttachment, Limits, NextEvent, NextEvents, OpenQuestion, SUPERVISE, ShellCommand, TurnError,
+    TurnHandle, TurnOutcome, WatchedEvents, end_left, supervisor_main,
 };
 pub use rejoin_index::{ConversationState, Grouping, Progress, Query, TextSource};
-pub use rejoin_journal::{BlobId, JournalError, Owner, Problem, Process};
+pub use rejoin_journal::{BlobId, Cursor, JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};

@@ -4,6 +4,8 @@
 
 #[path = "it/awaited.rs"]
 mod awaited;
+#[path = "it/watched.rs"]
+mod watched;
 
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
