@@ -6,6 +6,7 @@
 //!     cargo run --release -p rejoin --example many_turns -- target/release/rejoin 200
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -72,8 +73,12 @@ fn all_at_once(rejoin: &Rejoin, turns: usize) -> Result<(usize, Sample), Box<dyn
         let ended: Vec<_> = started.into_iter().map(|turn| Ok(turn?.join()?)).collect();
         done.store(true, Ordering::Relaxed);
         let peak = watcher.join().map_err(|_| "the watcher panicked")?;
+        let mut errors = BTreeMap::new();
         for error in ended.iter().filter_map(|turn: &Result<_, rejoin::Error>| turn.as_ref().err()) {
-            eprintln!("{error}");
+            *errors.entry(error.to_string()).or_insert(0) += 1;
+        }
+        for (error, times) in errors {
+            eprintln!("{times} × {error}");
         }
         let completed = |turn: &&Result<rejoin::TurnOutcome, rejoin::Error>| {
             turn.as_ref().is_ok_and(|turn| *turn.outcome() == Outcome::Completed)

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -117,7 +118,7 @@ struct Open {
     written: usize,
     recorded: usize,
     /// The block being streamed: where it began, and a hash of it.
-    block: Option<(usize, u64)>,
+    block: Option<(usize, DefaultHasher)>,
     /// Its model and the agent's id of it are written.
     named: bool,
 }
@@ -312,8 +313,9 @@ impl RecordWriter {
             self.settle();
         }
         let open = self.open(Kind::Assistant, message);
-        let (start, hash) = open.block.unwrap_or((open.written, SEED));
-        open.block = Some((start, mix(hash, text.as_bytes())));
+        let begin = open.written;
+        let (_, hash) = open.block.get_or_insert_with(|| (begin, DefaultHasher::new()));
+        hash.write(text.as_bytes());
         open.written += text.len();
         let (_, piece) = self.piece.get_or_insert_with(|| (message, String::new()));
         piece.push_str(text);
@@ -333,7 +335,7 @@ impl RecordWriter {
     ) {
         let open = self.open(Kind::Assistant, message);
         let streamed = open.block.take();
-        let same = streamed == Some((offset, mix(SEED, text.as_bytes())));
+        let same = streamed.is_some_and(|(start, hash)| start == offset && hash.finish() == hash_of(text));
         let replaces = (!same && open.written != offset).then_some(offset);
         let named = std::mem::replace(&mut open.named, true);
         open.written = offset + text.len();
@@ -475,11 +477,11 @@ fn in_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-const SEED: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// A fast running hash (eight bytes at a time would depend on how the text was cut into pieces).
-fn mix(seed: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+/// What a text comes to that was hashed in pieces, however it was cut.
+fn hash_of(text: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    hash.write(text.as_bytes());
+    hash.finish()
 }
 
 #[cfg(test)]
@@ -489,6 +491,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_hash_does_not_tell_how_a_text_was_cut() {
+        let text = "in pieces of every length, and more than eight bytes long";
+        for length in 1..text.len() {
+            let mut hash = DefaultHasher::new();
+            text.as_bytes().chunks(length).for_each(|piece| hash.write(piece));
+            assert_eq!(hash.finish(), hash_of(text), "{length}");
+        }
+    }
 
     /// What stands in the journal after some events and the end of the turn.
     fn written(events: &[Event]) -> (Vec<Message>, rejoin_core::Turn) {
