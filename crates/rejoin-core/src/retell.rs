@@ -1,8 +1,9 @@
 //! Records become events again: whoever reads a journal is told what the one who ran the turn was told.
 //!
-//! Every event but a piece of text has its record; `init`, `resume_rejected` and `result` are told by
-//! the intent and the receipt. Pieces of text come gathered, each with its message and offset, so a
-//! reader who was shown some of them already knows which bytes are new to it.
+//! What is told has its record; `init`, `resume_rejected` and `result` are told by the intent and the
+//! receipt. Pieces of text come gathered, each with its message and offset, so a reader who was shown some
+//! of them already knows which bytes are new to it. Only lines of the agent that are no events are not all
+//! kept: none of its standard error, and of its output so many for a turn.
 
 use std::collections::HashMap;
 
