@@ -1,0 +1,1 @@
+//! Who asks: tokens, browsers, and what no request may be without.

@@ -1,0 +1,1 @@
+//! Runs that wait, and when each begins.

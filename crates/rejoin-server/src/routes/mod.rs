@@ -1,0 +1,1 @@
+//! One file per kind of thing that can be asked for.

@@ -1,0 +1,1 @@
+//! What happens in conversations, told to any number of watchers.
