@@ -22,6 +22,7 @@ use crate::commands::remove::{PruneArgs, RmArgs};
 use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::search::SearchArgs;
+use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::tag::TagArgs;
@@ -106,6 +107,8 @@ pub(crate) enum Command {
     /// Steps that hand their memory on, from a YAML file (docs/flows.md)
     #[command(subcommand)]
     Flow(FlowCommand),
+    /// Serve conversations, turns and events over HTTP (docs/http.md)
+    Serve(ServeArgs),
     /// Print what a shell needs to complete commands, conversations and agents
     Completions(CompletionsArgs),
     /// Print the manual page, or write all of them into a directory

@@ -5,7 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rejoin::Rejoin;
 
+use crate::auth::Auth;
 use crate::problem::Problem;
+use crate::queue::Queue;
+use crate::stream::Hubs;
 
 /// The daemon, as every route gets it.
 pub(crate) type Shared = Arc<App>;
@@ -16,11 +19,17 @@ pub(crate) struct App {
     rejoin: RwLock<Arc<Rejoin>>,
     /// The only directories in which projects may lie; all if there are none.
     pub(crate) roots: Vec<PathBuf>,
+    /// Who may ask.
+    pub(crate) auth: Auth,
+    /// Runs that wait, and those that run.
+    pub(crate) queue: Queue,
+    /// Conversations that are watched.
+    pub(crate) hubs: Hubs,
 }
 
 impl App {
-    pub(crate) fn new(rejoin: Rejoin, roots: Vec<PathBuf>) -> Self {
-        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots }
+    pub(crate) fn new(rejoin: Rejoin, roots: Vec<PathBuf>, auth: Auth, queue: Queue, hubs: Hubs) -> Self {
+        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots, auth, queue, hubs }
     }
 
     /// rejoin, as it is configured now.

@@ -1,12 +1,20 @@
 //! `rejoin serve`: the daemon and its HTTP API, on the same journals as the command line.
 //!
-//! The engine below stays blocking; only this crate is async. Who asks is found out in [`auth`], what he asks for
-//! waits in [`queue`], what happens is told by [`stream`], and each route stands in [`routes`].
+//! The engine below stays blocking; only this crate is async. Who asks is found out in `auth`, what he asks for
+//! waits in `queue`, what happens is told by `stream`, and each kind of thing that can be asked for has its file in
+//! `routes`.
 
 mod app;
 mod auth;
 mod caller;
+mod connections;
+mod daemon_note;
+mod listen;
 mod problem;
 mod queue;
 mod routes;
+mod serve;
 mod stream;
+
+pub use listen::{Listen, ListenError, Protection, TlsFiles, USUAL_PORT};
+pub use serve::{Ready, ServeError, ServeOptions, serve};

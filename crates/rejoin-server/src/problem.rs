@@ -94,7 +94,9 @@ impl Code {
             Code::BadRequest => (S::BAD_REQUEST, "bad_request", "The request cannot be understood", false),
             Code::UnknownField => (S::BAD_REQUEST, "unknown_field", "There is no such field", false),
             Code::Unauthorized => (S::UNAUTHORIZED, "unauthorized", "A token is needed", false),
-            Code::ScopeMissing => (S::FORBIDDEN, "scope_missing", "The token's scopes do not reach so far", false),
+            Code::ScopeMissing => {
+                (S::FORBIDDEN, "scope_missing", "The token's scopes do not reach so far", false)
+            }
             Code::NotAllowed => (S::FORBIDDEN, "not_allowed", "This token may not do that", false),
             Code::CeilingExceeded => {
                 (S::FORBIDDEN, "ceiling_exceeded", "More than the ceiling allows", false)
@@ -102,7 +104,9 @@ impl Code {
             Code::ForeignHost => (S::MISDIRECTED_REQUEST, "foreign_host", "Sent to another host", false),
             Code::ForeignOrigin => (S::FORBIDDEN, "foreign_origin", "Comes from another origin", false),
             Code::NotFound => (S::NOT_FOUND, "not_found", "It does not exist", false),
-            Code::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Not with this method", false),
+            Code::MethodNotAllowed => {
+                (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Not with this method", false)
+            }
             Code::Busy => (S::CONFLICT, "busy", "Somebody is at it", true),
             Code::NotOpen => (S::CONFLICT, "not_open", "The question is not open any more", false),
             Code::Conflict => (S::CONFLICT, "conflict", "Not as things stand", false),

@@ -56,6 +56,11 @@ impl Rejoin {
         self.engine.home()
     }
 
+    /// Makes the home directory, if it is not there: needed before anything is kept in it.
+    pub fn make_home(&self) -> Result<(), Error> {
+        Ok(self.engine.make_home()?)
+    }
+
     /// The store, for what is kept beside conversations: runs of flows.
     pub fn store(&self) -> &dyn rejoin_journal::Store {
         self.engine.store()

@@ -25,7 +25,10 @@ const ROOMS: [(&str, &[&str]); 14] = [
         "rejoin-flow",
         &["rejoin-core", "rejoin-files", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"],
     ),
-    ("rejoin-server", &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin"]),
+    (
+        "rejoin-server",
+        &["rejoin-core", "rejoin-agents", "rejoin-journal", "rejoin-engine", "rejoin", "rejoin-flow"],
+    ),
     (
         "rejoin-cli",
         &[

@@ -18,6 +18,7 @@ pub(crate) mod remove;
 pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod tag;
@@ -55,6 +56,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         Command::Search(args) => search::search(&args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }

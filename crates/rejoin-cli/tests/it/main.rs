@@ -13,5 +13,6 @@ mod failures;
 mod flows;
 mod history;
 mod real;
+mod serve;
 mod support;
 mod turns;

@@ -1,1 +1,4 @@
 //! Runs that wait, and when each begins.
+
+/// Runs that wait, and those that run.
+pub(crate) struct Queue;

@@ -1,0 +1,4 @@
+//! The daemon, over its HTTP API.
+
+mod daemon;
+mod overview;

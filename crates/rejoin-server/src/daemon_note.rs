@@ -1,0 +1,39 @@
+//! `daemon.json` in the home: where the daemon listens, for commands that want to tell or ask it.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What it says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Note {
+    pid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<SocketAddr>,
+}
+
+/// The file, as long as the daemon runs.
+pub(crate) struct DaemonNote(PathBuf);
+
+impl DaemonNote {
+    /// Whole or not at all: whoever waits for it may read it at any time.
+    pub(crate) fn write(home: &Path, address: Option<SocketAddr>) -> io::Result<Self> {
+        let path = home.join("daemon.json");
+        let draft = home.join("daemon.json.new");
+        let note = Note { pid: std::process::id(), address };
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        writeln!(file, "{}", serde_json::to_string(&note)?)?;
+        std::fs::rename(&draft, &path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for DaemonNote {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
