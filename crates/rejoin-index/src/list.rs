@@ -184,10 +184,18 @@ impl Index<'_> {
 
     /// What a list tells of one conversation.
     pub fn summary(&mut self, id: ConversationId) -> Result<Option<Summary>, JournalError> {
+        Ok(self.entry(id)?.map(|entry| entry.summary))
+    }
+
+    /// One conversation, as a list has it.
+    pub fn entry(&mut self, id: ConversationId) -> Result<Option<ConversationEntry>, JournalError> {
         let standing = self.store.look(None)?.into_iter().find(|standing| standing.id == id);
         let compared: Vec<Compared> =
             standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
-        Ok(self.summaries(&compared).pop().map(|(_, summary)| summary))
+        Ok(self.summaries(&compared).pop().map(|(standing, summary)| {
+            let used = time_of(summary.used, &standing);
+            ConversationEntry { id, used, summary }
+        }))
     }
 
     fn summaries(&mut self, compared: &[Compared]) -> Vec<(JournalState, Summary)> {

@@ -35,6 +35,11 @@ impl LeaseName {
         Self(format!("flow-{id}"))
     }
 
+    /// One daemon per home.
+    pub fn daemon() -> Self {
+        Self("daemon".into())
+    }
+
     /// The commands that a run of a flow has started.
     pub fn flow_commands(id: Uuid) -> Self {
         Self(format!("flow-{id}-commands"))

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-use rejoin::Rejoin;
+use rejoin::{Config, Rejoin};
 
 use crate::auth::Auth;
 use crate::problem::Problem;
 use crate::queue::Queue;
+use crate::read_marks::ReadMarks;
 use crate::stream::Hubs;
 
 /// The daemon, as every route gets it.
@@ -25,16 +27,30 @@ pub(crate) struct App {
     pub(crate) queue: Queue,
     /// Conversations that are watched.
     pub(crate) hubs: Hubs,
+    /// What was looked at.
+    pub(crate) read_marks: ReadMarks,
 }
 
 impl App {
     pub(crate) fn new(rejoin: Rejoin, roots: Vec<PathBuf>, auth: Auth, queue: Queue, hubs: Hubs) -> Self {
-        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots, auth, queue, hubs }
+        let read_marks = ReadMarks::open(rejoin.home());
+        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots, auth, queue, hubs, read_marks }
     }
 
     /// rejoin, as it is configured now.
     pub(crate) fn rejoin(&self) -> Arc<Rejoin> {
         Arc::clone(&self.rejoin.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on rejoin is configured like this.
+    pub(crate) fn configure(&self, config: Config) {
+        let mut rejoin = self.rejoin.write().unwrap_or_else(PoisonError::into_inner);
+        *rejoin = Arc::new(rejoin.with_config(config));
+    }
+
+    /// Lets nothing new begin, and waits for the end of what runs: as long as it may take, then it is stopped.
+    pub(crate) async fn drain(&self, limit: Option<Duration>) {
+        self.queue.drain(limit).await;
     }
 
     /// Carries out what waits for the disk on a thread that may.

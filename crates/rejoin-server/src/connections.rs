@@ -7,24 +7,37 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 use crate::listen::Listener;
 
 /// Who connects and then says nothing is let go after this time.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// So many connections at once.
+const MOST: usize = 4096;
 /// After a failure to accept (no descriptors, say).
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves connections until `ending` says so; those that are open then are told to close.
-pub(crate) async fn accept(listener: &Listener, router: Router, mut ending: watch::Receiver<bool>) {
+pub(crate) async fn accept(
+    listener: Listener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+) {
     let open = ending.clone();
+    let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            _ = ending.wait_for(|ending| *ending) => return,
-            accepted = next(listener) => match accepted {
-                Ok(stream) => {
-                    tokio::spawn(serve_one(stream, router.clone(), open.clone()));
+            _ = ending.wait_for(|ending| *ending) => break,
+            Some(_) = connections.join_next() => {}
+            accepted = next(&listener) => match accepted {
+                Ok(stream) if connections.len() < MOST => {
+                    connections.spawn(serve_one(stream, tls.clone(), router.clone(), open.clone()));
                 }
+                // Closed at once: who is served already must not suffer.
+                Ok(_) => tracing::warn!(open = MOST, "too many connections: one was turned away"),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(PAUSE).await;
@@ -32,6 +45,8 @@ pub(crate) async fn accept(listener: &Listener, router: Router, mut ending: watc
             },
         }
     }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
 }
 
 /// What bytes come from and go to.
@@ -50,7 +65,20 @@ async fn next(listener: &Listener) -> std::io::Result<Box<dyn Stream>> {
     }
 }
 
-async fn serve_one(stream: Box<dyn Stream>, router: Router, mut ending: watch::Receiver<bool>) {
+async fn serve_one(
+    stream: Box<dyn Stream>,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+) {
+    let stream = match tls {
+        None => stream,
+        Some(tls) => match tokio::time::timeout(HEADERS_WITHIN, tls.accept(stream)).await {
+            Ok(Ok(stream)) => Box::new(stream),
+            // Who cannot be talked to, or says nothing.
+            _ => return,
+        },
+    };
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN).max_buf_size(64 << 10);
     let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));

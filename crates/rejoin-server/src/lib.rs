@@ -6,15 +6,20 @@
 
 mod app;
 mod auth;
+mod byte_stream;
 mod caller;
 mod connections;
 mod daemon_note;
 mod listen;
+mod logging;
 mod problem;
 mod queue;
+mod read_marks;
 mod routes;
 mod serve;
 mod stream;
 
 pub use listen::{Listen, ListenError, Protection, TlsFiles, USUAL_PORT};
+pub use logging::log_to_stderr;
+pub use routes::openapi;
 pub use serve::{Ready, ServeError, ServeOptions, serve};

@@ -4,6 +4,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
 
 /// The port that is taken if none is named.
 pub const USUAL_PORT: u16 = 7717;
@@ -99,7 +104,7 @@ impl Listener {
             Listen::Loopback(port) => tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), *port)),
             Listen::Address { address, .. } => tcp(*address),
             Listen::Socket(path) => unix(path),
-            Listen::Activated => Err(ListenError::NotActivated),
+            Listen::Activated => activated(),
         }
     }
 
@@ -110,6 +115,27 @@ impl Listener {
             Listener::Unix(..) => None,
         }
     }
+}
+
+/// What encrypts, where we do.
+pub(crate) fn tls(listen: &Listen) -> Result<Option<TlsAcceptor>, ListenError> {
+    let Listen::Address { protection: Protection::Tls(files), .. } = listen else { return Ok(None) };
+    let unusable = |file: &Path, error: &dyn std::fmt::Display| {
+        ListenError::Tls(format!("cannot use {}: {error}; it must be PEM", file.display()))
+    };
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&files.certificate)
+        .map_err(|error| unusable(&files.certificate, &error))?
+        .collect();
+    let chain = chain.map_err(|error| unusable(&files.certificate, &error))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| unusable(&files.key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ListenError::Tls(error.to_string()))?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| unusable(&files.certificate, &error))?;
+    Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 
 impl Drop for Listener {
@@ -130,6 +156,29 @@ fn tcp(address: SocketAddr) -> Result<Listener, ListenError> {
         io::ErrorKind::AddrInUse => ListenError::InUse { port: address.port(), holder: None },
         _ => ListenError::System { at: address.to_string(), cause },
     })
+}
+
+/// The first socket that was handed over, of whichever kind it is.
+fn activated() -> Result<Listener, ListenError> {
+    let refused = |cause| ListenError::System { at: "the socket that was handed over".into(), cause };
+    let mut handed = listenfd::ListenFd::from_env();
+    if let Ok(Some(listener)) = handed.take_tcp_listener(0) {
+        let open = || {
+            listener.set_nonblocking(true)?;
+            tokio::net::TcpListener::from_std(listener)
+        };
+        return open().map(Listener::Tcp).map_err(refused);
+    }
+    match handed.take_unix_listener(0).map_err(refused)? {
+        Some(listener) => {
+            let open = || {
+                listener.set_nonblocking(true)?;
+                tokio::net::UnixListener::from_std(listener)
+            };
+            open().map(|listener| Listener::Unix(listener, None)).map_err(refused)
+        }
+        None => Err(ListenError::NotActivated),
+    }
 }
 
 fn unix(path: &Path) -> Result<Listener, ListenError> {

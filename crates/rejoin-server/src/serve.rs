@@ -3,14 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use rejoin::Rejoin;
+use rejoin::{Config, Rejoin};
+use rejoin_journal::{Lease, LeaseName, LockError, Owner};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::app::App;
-use crate::auth::Auth;
+use crate::app::{App, Shared};
+use crate::auth::{Auth, Hosts};
 use crate::daemon_note::DaemonNote;
-use crate::listen::{Listen, ListenError, Listener};
+use crate::listen::{self, Listen, ListenError, Listener};
 use crate::queue::Queue;
 use crate::stream::Hubs;
 use crate::{connections, routes};
@@ -21,14 +24,21 @@ use crate::{connections, routes};
 pub struct ServeOptions {
     /// Where it listens.
     pub listen: Listen,
+    /// The names of this host in requests, besides its addresses.
+    pub host_names: Vec<String>,
     /// The only directories in which projects may lie; all if there are none.
     pub roots: Vec<PathBuf>,
+    /// So many turns at once.
+    pub max_runs: usize,
+    /// How long running turns may go on when it is told to end; at once they are stopped without it.
+    pub drain: Option<Duration>,
 }
 
 impl ServeOptions {
     /// Listening there, with all else as usual.
     pub fn new(listen: Listen) -> Self {
-        Self { listen, roots: Vec::new() }
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self { listen, host_names: Vec::new(), roots: Vec::new(), max_runs: cores * 2, drain: None }
     }
 }
 
@@ -38,6 +48,12 @@ impl ServeOptions {
 pub struct Ready {
     /// Where in the network, if it is there.
     pub address: Option<SocketAddr>,
+    /// What a browser opens: with a code that is good once.
+    pub login_url: Option<String>,
+    /// How many projects there are.
+    pub projects: usize,
+    /// How many conversations.
+    pub conversations: usize,
 }
 
 /// Why the daemon did not start, or ended.
@@ -47,6 +63,14 @@ pub enum ServeError {
     /// It cannot listen there.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// Another daemon has this home.
+    #[error(
+        "a daemon serves this home already: {by}; `rejoin serve --url` prints its address, end it to start another"
+    )]
+    Held {
+        /// Which.
+        by: String,
+    },
     /// The home cannot be used.
     #[error(transparent)]
     Home(#[from] rejoin::Error),
@@ -60,37 +84,142 @@ pub enum ServeError {
     },
 }
 
-/// Serves until it is told to end. `on_ready` is called once it answers.
+impl ServeError {
+    /// The exit code the command gives for it, a documented number.
+    pub fn exit_code(&self) -> i32 {
+        use rejoin::exit_code::{BUSY, INTERNAL, NOT_FOUND, USAGE};
+        match self {
+            ServeError::Held { .. }
+            | ServeError::Listen(ListenError::InUse { .. } | ListenError::InTheWay { .. }) => BUSY,
+            ServeError::Listen(ListenError::Tls(_)) => USAGE,
+            ServeError::Listen(ListenError::NotActivated) => NOT_FOUND,
+            ServeError::Home(error) => error.exit_code(),
+            ServeError::Listen(_) | ServeError::System { .. } => INTERNAL,
+        }
+    }
+}
+
+fn cannot(what: &'static str) -> impl FnOnce(std::io::Error) -> ServeError {
+    move |cause| ServeError::System { what, cause }
+}
+
+/// Threads that answer; what waits for the disk has threads of its own, of which some are kept.
+const THREADS: usize = 2;
+const IDLE_THREADS_LIVE: Duration = Duration::from_secs(2);
+/// So long clients may take to go when all turns have ended.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// Serves until it is told to end by SIGTERM or SIGINT. `on_ready` is called once it answers.
 pub fn serve(
     rejoin: Rejoin,
     options: &ServeOptions,
     on_ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
-    let cannot = |what| move |cause| ServeError::System { what, cause };
+    rejoin.make_home()?;
+    let _one_daemon = only_daemon(&rejoin)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(THREADS)
         .thread_name("http")
+        .thread_keep_alive(IDLE_THREADS_LIVE)
         .enable_all()
         .build()
         .map_err(cannot("cannot start the threads of the daemon"))?;
-    runtime.block_on(async {
-        let listener = Listener::open(&options.listen)?;
-        rejoin.make_home()?;
-        let home = rejoin.home().to_owned();
-        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue, Hubs));
-        let (end, ending) = watch::channel(false);
-        let _note = DaemonNote::write(&home, listener.address())
-            .map_err(cannot("cannot note the daemon's address"))?;
-        on_ready(&Ready { address: listener.address() });
-        let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-            .map_err(cannot("cannot wait for signals"))?;
-        let router = routes::router(app);
-        tokio::select! {
-            () = connections::accept(&listener, router, ending) => {}
-            _ = interrupt.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
+    let served = runtime.block_on(live(rejoin, options, on_ready));
+    // What still waits for a disk that does not answer must not keep us.
+    runtime.shutdown_timeout(LAST_ANSWERS);
+    served
+}
+
+async fn live(
+    rejoin: Rejoin,
+    options: &ServeOptions,
+    on_ready: impl FnOnce(&Ready),
+) -> Result<(), ServeError> {
+    let listener = Listener::open(&options.listen)?;
+    let tls = listen::tls(&options.listen)?;
+    let mut signals = Signals::new().map_err(cannot("cannot wait for signals"))?;
+    let address = listener.address();
+    let home = rejoin.home().to_owned();
+    let hosts = Hosts::new(address, &options.host_names, tls.is_some());
+    let auth = Auth::open(&home, hosts).map_err(cannot("cannot read the tokens"))?;
+    let queue = Queue::open(&rejoin, options.max_runs)?;
+    let (projects, conversations) = count(&rejoin);
+    let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
+    Queue::begin(&app);
+    let _note = DaemonNote::write(&home, address).map_err(cannot("cannot note the daemon's address"))?;
+    let (end, ending) = watch::channel(false);
+    let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
+    on_ready(&Ready { address, login_url: app.auth.login_url(), projects, conversations });
+    signals.told_to_end(&app).await;
+    tracing::info!("ending: no new turn begins");
+    tokio::select! {
+        () = app.drain(options.drain) => {}
+        () = signals.told_to_end(&app) => tracing::warn!("told again: ending at once"),
+    }
+    let _ = end.send(true);
+    app.hubs.end_all();
+    let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;
+    Ok(())
+}
+
+/// Refuses a second daemon on one home, with the first one's name.
+fn only_daemon(rejoin: &Rejoin) -> Result<Lease, ServeError> {
+    let owner = Owner::this_process("rejoin serve", "serving this home", jiff::Timestamp::now().to_string());
+    rejoin.leases().acquire(&LeaseName::daemon(), &owner, None).map_err(|error| match error {
+        LockError::Busy { owner, .. } => {
+            ServeError::Held { by: owner.map_or_else(|| "a process".to_owned(), |owner| owner.to_string()) }
         }
-        let _ = end.send(true);
-        Ok(())
+        LockError::Journal(error) => ServeError::Home(error.into()),
+        LockError::Name { .. } => ServeError::System {
+            what: "cannot take the daemon's lock",
+            cause: std::io::ErrorKind::InvalidInput.into(),
+        },
     })
+}
+
+/// How many projects and conversations there are, without looking into any.
+fn count(rejoin: &Rejoin) -> (usize, usize) {
+    let Ok(all) = rejoin.store().list_page(None, usize::MAX, None) else { return (0, 0) };
+    let projects: std::collections::HashSet<_> =
+        all.heads.iter().filter_map(|head| head.info.as_ref().map(|info| &info.project)).collect();
+    (projects.len(), all.heads.len())
+}
+
+/// What the daemon is told by its user and its system.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the word to end; reads the configuration anew as often as it is told to.
+    async fn told_to_end(&mut self, app: &Shared) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hang_up.recv() => reload(app),
+            }
+        }
+    }
+}
+
+/// A configuration that is wrong is told of, and the one before it stays.
+fn reload(app: &App) {
+    match Config::load() {
+        Ok(config) => {
+            app.configure(config);
+            tracing::info!("the configuration was read anew");
+        }
+        Err(error) => tracing::error!(%error, "the configuration is not taken, the one before it stays"),
+    }
 }

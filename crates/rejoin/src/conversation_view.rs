@@ -6,7 +6,7 @@ use rejoin_core::{
     AskedQuestion, Conversation, ConversationId, ConversationInfo, Message, Origin, ToolCall, Turn,
     not_counted, tool_calls,
 };
-use rejoin_journal::{LeaseName, Loaded, Problem, load, load_before, messages, questions};
+use rejoin_journal::{Cursor, LeaseName, Loaded, Problem, load, load_before, messages, questions};
 
 use crate::find_message::find_message;
 use crate::{Error, Rejoin};
@@ -36,6 +36,8 @@ pub struct ConversationView<'a> {
     pub(crate) end: u64,
     /// No turn was running in what was read.
     pub(crate) settled: bool,
+    /// Edits are refused if it went on since.
+    pub(crate) strict: bool,
 }
 
 impl Rejoin {
@@ -69,7 +71,7 @@ impl Rejoin {
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
         let problems = problems.map(ToString::to_string).chain(loaded.conversation.passed_over()).collect();
         let Loaded { conversation, end, .. } = loaded;
-        Ok(ConversationView { rejoin: self, id, conversation, problems, end, settled: false })
+        Ok(ConversationView { rejoin: self, id, conversation, problems, end, settled: false, strict: false })
     }
 }
 
@@ -144,7 +146,15 @@ impl ConversationView<'_> {
             Loaded { conversation, end, .. } = load_before(store, self.id, begun)?;
         }
         let problems = self.problems.clone();
-        let view = Self { rejoin: self.rejoin, id: self.id, conversation, problems, end, settled: true };
+        let view = Self {
+            rejoin: self.rejoin,
+            id: self.id,
+            conversation,
+            problems,
+            end,
+            settled: true,
+            strict: self.strict,
+        };
         Ok((view, unsettled.is_some()))
     }
 
@@ -168,6 +178,11 @@ impl ConversationView<'_> {
     /// The journal, byte for byte.
     pub fn raw(&self) -> Result<Box<dyn std::io::Read + Send>, Error> {
         Ok(self.rejoin.engine.store().files()?.raw(self.id)?)
+    }
+
+    /// Behind what is shown: a watch that begins here tells what comes.
+    pub fn cursor(&self) -> Result<Cursor, Error> {
+        Ok(self.rejoin.engine.store().cursor(self.id, self.end)?)
     }
 
     /// What is wrong with its journal, if anything.

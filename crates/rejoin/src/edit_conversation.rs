@@ -136,6 +136,7 @@ impl ConversationView<'_> {
     ) -> Result<bool, Error> {
         let hold = self.rejoin.engine.hold(self.id, "an edit")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
+        self.check_unchanged(&conversation)?;
         let (message, shortened) = find(&conversation)?;
         if message.kind == Kind::ToolResult {
             return Err(Error::usage(
@@ -195,6 +196,7 @@ impl ConversationView<'_> {
     ) -> Result<MovedHead, Error> {
         let hold = self.rejoin.engine.hold(self.id, "moving the head")?;
         let conversation = self.rejoin.engine.load_to_write(self.id)?.conversation;
+        self.check_unchanged(&conversation)?;
         let (to, branch) = to(&conversation)?;
         self.note_under(&hold, &[System::Head { to, branch: branch.clone() }])?;
         let head = to.and_then(|message| conversation.tree.turn(message)).map(|turn: &Turn| turn.id);

@@ -34,6 +34,11 @@ impl Rejoin {
         Ok(Self { engine: Engine::open(home.into(), helper)?, config, progress: None })
     }
 
+    /// The same data with another configuration: turns that run are not touched by it.
+    pub fn with_config(&self, config: Config) -> Self {
+        Self { engine: self.engine.clone(), config, progress: None }
+    }
+
     /// Watches the index being brought up to date, which can take seconds when it was deleted.
     pub fn on_index_progress(&mut self, report: impl Fn(Progress) + Send + Sync + 'static) {
         self.progress = Some(Box::new(report));

@@ -76,6 +76,7 @@ mod request;
 mod resolve;
 mod search;
 mod shown;
+mod state_digest;
 mod stats;
 mod text_width;
 mod tree_rows;

@@ -124,6 +124,17 @@ impl Rejoin {
         })
     }
 
+    /// One conversation, as a list shows it.
+    pub fn listed_one(&self, id: ConversationId) -> Result<ListedConversation, Error> {
+        let mut index = self.index();
+        let entry = index.entry(id)?;
+        if let Some(error) = index.take_error() {
+            return Err(error.into());
+        }
+        let entry = entry.ok_or_else(|| Error::not_found(format!("there is no conversation {id}")))?;
+        Ok(self.listed(entry, None))
+    }
+
     fn listed(&self, listed: ConversationEntry, project: Option<&str>) -> ListedConversation {
         let ConversationEntry { id, used, summary } = listed;
         let used = used.duration_since(UNIX_EPOCH).unwrap_or_default();

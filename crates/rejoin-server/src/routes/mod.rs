@@ -1,11 +1,22 @@
 //! One file per kind of thing that can be asked for.
 
+mod access;
 pub(crate) mod body;
+mod conversations;
+mod edits;
+mod etag;
 mod overview;
+mod page;
+mod transfer;
+mod turns;
+mod why;
 
 use axum::Router;
-use axum::http::{Method, Uri};
-use utoipa::OpenApi;
+use axum::http::{Method, Uri, header};
+use axum::routing::get;
+use bytes::Bytes;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,18 +27,72 @@ use crate::problem::{Code, Problem};
 pub(crate) const API: &str = "/api/v1";
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "rejoin",
-    description = "Coding agents that remember: one history, whichever agent does the work. See docs/http.md."
-))]
+#[openapi(
+    info(
+        title = "rejoin",
+        description = "Coding agents that remember: one history, whichever agent does the work. See docs/http.md."
+    ),
+    modifiers(&Tokens),
+    security(("token" = []), ("cookie" = [], "page" = []))
+)]
 struct Document;
+
+/// How a request says who sends it.
+struct Tokens;
+
+impl Modify for Tokens {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let header = |name: &str| ApiKey::Header(ApiKeyValue::new(name));
+        let components = document.components.get_or_insert_default();
+        let schemes = [
+            ("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer))),
+            ("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("rejoin_7717")))),
+            ("page", SecurityScheme::ApiKey(header("X-Rejoin-Secret"))),
+        ];
+        for (name, scheme) in schemes {
+            components.add_security_scheme(name, scheme);
+        }
+    }
+}
 
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
-    let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
-        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)))
-        .split_for_parts();
-    router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app)
+    let (router, document) = document();
+    let document = Bytes::from(document);
+    let openapi = move || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
+    router
+        .route(&format!("{API}/openapi.json"), get(openapi))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .with_state(app)
+}
+
+/// All routes, and what is written of them.
+fn document() -> (Router<Shared>, String) {
+    let (router, document) =
+        OpenApiRouter::with_openapi(Document::openapi()).nest(API, api()).split_for_parts();
+    (router, document.to_pretty_json().unwrap_or_default())
+}
+
+/// The OpenAPI document of the API, made from the types that are really used.
+pub fn openapi() -> String {
+    document().1
+}
+
+fn api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(overview::overview))
+        .routes(routes!(conversations::list))
+        .routes(routes!(conversations::show, conversations::change, conversations::remove))
+        .routes(routes!(transfer::import))
+        .routes(routes!(transfer::export))
+        .routes(routes!(turns::window))
+        .routes(routes!(turns::whole))
+        .routes(routes!(turns::tree))
+        .routes(routes!(why::why))
+        .routes(routes!(edits::branch))
+        .routes(routes!(edits::rewind))
+        .routes(routes!(edits::edit))
 }
 
 async fn no_route(uri: Uri) -> Problem {
