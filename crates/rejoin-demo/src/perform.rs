@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -64,7 +64,10 @@ impl<'a> Turn<'a> {
             }
             Step::Run(command) => self.run(&command)?,
             Step::Write { path, text } => self.write(&path, &text)?,
-            Step::Slow(count) => self.slow(count)?,
+            Step::Slow(count) => {
+                self.in_pieces(count, |number| format!("piece {number} of {count}\n"))?;
+            }
+            Step::Clock(count) => self.in_pieces(count, |_| format!("@{}\n", microseconds_since_1970()))?,
             Step::Sleep(time) => {
                 let tool = self.open_tool("sleep", json!({ "seconds": time.as_secs_f64() }))?;
                 self.inbox.pause(time)?;
@@ -168,11 +171,11 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    fn slow(&mut self, count: u64) -> Result<(), Stop> {
+    fn in_pieces(&mut self, count: u64, piece: impl Fn(u64) -> String) -> Result<(), Stop> {
         let message = self.message();
         let mut text = String::new();
         for number in 1..=count {
-            let piece = format!("piece {number} of {count}\n");
+            let piece = piece(number);
             text.push_str(&piece);
             self.out.event(&Event::Delta { message: &message, text: &piece })?;
             self.out.flush()?;
@@ -231,4 +234,8 @@ impl<'a> Turn<'a> {
             Err(error) => self.close_tool(&tool, &format!("cannot start a child: {error}"), true),
         }
     }
+}
+
+fn microseconds_since_1970() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros()
 }

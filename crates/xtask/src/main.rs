@@ -37,7 +37,7 @@ const COMMANDS: [Command; 5] = [
     Command {
         name: "bench",
         usage: "bench [NAME…] [--quick] [--dist]",
-        help: "what rejoin costs: overhead [--against PATH], many, stream, real, conversation, long, history",
+        help: "what rejoin costs: overhead [--against PATH], many, stream, real, conversation, long, history, serve",
         run: bench::run,
     },
     Command {

@@ -78,6 +78,18 @@ fn slow_text_comes_in_pieces_over_time() {
 }
 
 #[test]
+fn each_piece_of_clock_says_when_it_was_written() {
+    let ran = Demo::new().turn("CLOCK 3");
+    ran.assert_ok();
+    let pieces = ran.all("delta");
+    let times =
+        pieces.iter().filter_map(|event| event["text"].as_str()?.trim().strip_prefix('@')?.parse().ok());
+    let times: Vec<u128> = times.collect();
+    assert_eq!(times.len(), 3);
+    assert!(times.is_sorted() && times[0] > 1_700_000_000_000_000, "{times:?}");
+}
+
+#[test]
 fn sleep_is_silent_with_a_tool_open() {
     let start = Instant::now();
     let ran = Demo::new().turn("SLEEP 0.1");

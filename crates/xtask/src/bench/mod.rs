@@ -8,6 +8,7 @@ mod many;
 mod measure;
 mod overhead;
 mod real;
+mod serve;
 mod stream;
 mod table;
 
@@ -23,7 +24,7 @@ use crate::{caller_env, install, loopback, workspace};
 type Bench = fn(&Path) -> Result<()>;
 
 /// Every measurement, by the name it can be asked for.
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 8] = [
     ("overhead", overhead::run),
     ("many", many::run),
     ("stream", stream::run),
@@ -31,6 +32,7 @@ const BENCHES: [(&str, Bench); 7] = [
     ("conversation", conversation::run),
     ("long", long::run),
     ("history", history::run),
+    ("serve", serve::run),
 ];
 
 /// Measures on less, where that is possible.

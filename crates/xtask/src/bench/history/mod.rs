@@ -1,6 +1,6 @@
 //! Ten thousand conversations: what listing, searching and rebuilding the index take.
 
-mod generate;
+pub(super) mod generate;
 
 use std::fs::{self, File};
 use std::io::Write;
