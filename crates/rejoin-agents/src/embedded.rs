@@ -1,6 +1,6 @@
 //! The programs embedded in rejoin itself speak one protocol; this is its driver.
 
-use rejoin_core::{Agent, Choice, Event, FailureClass, Outcome, Question, Usage};
+use rejoin_core::{Agent, Event, FailureClass, Outcome, Question, QuestionOption, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -92,9 +92,9 @@ impl Lines for EmbeddedLines {
                 let question = Question {
                     id: wire.id.into_string(),
                     text: wire.text.into_string(),
-                    choices: wire.choices.into_iter().enumerate().map(choice).collect(),
+                    options: wire.choices.into_iter().enumerate().map(option).collect(),
                     tool: wire.name.into_filled(),
-                    call: None,
+                    ..Question::default()
                 };
                 self.asked.push(question.clone());
                 turn.emit(Event::Question(question));
@@ -144,6 +144,6 @@ impl Lines for EmbeddedLines {
     }
 }
 
-fn choice((at, label): (usize, String)) -> Choice {
-    Choice { id: (at + 1).to_string(), label, ..Choice::default() }
+fn option((at, label): (usize, String)) -> QuestionOption {
+    QuestionOption { id: (at + 1).to_string(), label, ..QuestionOption::default() }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rejoin::{Answer, OpenQuestion};
+use rejoin::{Answer, AnsweredBy, OpenQuestion, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{style, tty};
@@ -18,14 +18,30 @@ pub(crate) fn can_ask() -> bool {
 /// waited on.
 pub(crate) fn ask(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
     style::loud(&format!("? {}", question.text));
-    for (at, choice) in question.choices.iter().enumerate() {
+    for (at, option) in question.options.iter().enumerate() {
         let description =
-            if choice.description.is_empty() { String::new() } else { format!(": {}", choice.description) };
-        style::talk(&format!("  {}  {}{description}", at + 1, choice.label));
+            if option.description.is_empty() { String::new() } else { format!(": {}", option.description) };
+        style::talk(&format!("  {}  {}{description}", at + 1, option.label));
     }
-    style::talk("  (number or text, empty to decline)");
-    let line = read_line(&|| !stopped.load(Ordering::Relaxed) && question.is_open()).unwrap_or_default();
-    Answer::typed(question, &line)
+    style::talk(&format!("  ({}, empty to decline)", what_to_type(question)));
+    loop {
+        let line = read_line(&|| !stopped.load(Ordering::Relaxed) && question.is_open()).unwrap_or_default();
+        let answer = Answer::typed(question, &line);
+        match question.check(&answer.record(question, AnsweredBy::User)) {
+            Ok(()) => return answer,
+            Err(unfit) => style::talk(&format!("  {unfit}; {}", what_to_type(question))),
+        }
+    }
+}
+
+fn what_to_type(question: &Question) -> &'static str {
+    match (question.options.is_empty(), question.multiple, question.free_text) {
+        (true, ..) => "text",
+        (false, false, true) => "number or text",
+        (false, true, true) => "numbers with commas, or text",
+        (false, false, false) => "number",
+        (false, true, false) => "numbers with commas",
+    }
 }
 
 /// A question with yes or no; anything but yes means no.

@@ -56,7 +56,8 @@ pub use pin_life::{LaunchEnd, PinBinding, PinLife};
 pub use pins::Pins;
 pub use plan::Plan;
 pub use question::{
-    AnsweredBy, AskedQuestion, Choice, ChoiceKind, Question, QuestionAnswer, QuestionState, Questions,
+    AnsweredBy, AskedQuestion, OptionKind, Question, QuestionAnswer, QuestionOption, QuestionState,
+    Questions, UnfitAnswer,
 };
 pub use reason::Reason;
 pub use receipt::{Decision, Receipt};

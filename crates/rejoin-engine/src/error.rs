@@ -4,6 +4,8 @@ use rejoin_agents::Refusal;
 use rejoin_core::{ConversationId, TurnId};
 use rejoin_journal::{JournalError, Owner};
 
+use crate::NotAnswered;
+
 /// Why a turn was not carried out. A turn that ran and failed is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -67,6 +69,9 @@ pub enum TurnError {
         /// What was in use.
         what: String,
     },
+    /// An answer that is none, or comes too late.
+    #[error(transparent)]
+    NotAnswered(#[from] NotAnswered),
     /// The journal could not be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),

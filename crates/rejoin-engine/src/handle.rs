@@ -7,7 +7,7 @@ use rejoin_agents::Answer;
 use rejoin_core::{ConversationId, TurnId};
 use rejoin_journal::{Cursor, JournalError};
 
-use crate::during::answers::{AnswerBox, Given};
+use crate::during::answers::{AnswerBox, NotAnswered};
 use crate::during::feed::Feed;
 use crate::events::{Events, Journal};
 use crate::{Canceller, TurnError, TurnOutcome};
@@ -58,13 +58,15 @@ impl TurnHandle {
         self.canceller.clone()
     }
 
-    /// Answers a question of the agent. Whether it still waited for one: the first answer stands.
+    /// Answers a question of the agent. Whether that was taken: the first answer stands, and what was not offered
+    /// is none.
     pub fn answer(&self, question: &str, answer: Answer) -> bool {
-        let open = self.answers.is_open(question);
-        if open {
-            self.answers.put(question.to_owned(), Given::Here(answer));
-        }
-        open
+        self.answer_as(None, question, answer).is_ok()
+    }
+
+    /// The same in the name of somebody (`who`, kept in the history), and why it was not taken.
+    pub fn answer_as(&self, who: Option<&str>, question: &str, answer: Answer) -> Result<(), NotAnswered> {
+        self.answers.give(question, answer, who)
     }
 
     /// What it tells, from its first event to its last.

@@ -36,7 +36,7 @@ pub use before::probe::Installation;
 pub use between_turns::Hold;
 pub use command::{CommandEnd, CommandOutcome, ShellCommand};
 pub use conversation_watch::{ConversationWatch, NextEvents, WatchedEvents};
-pub use during::answers::OpenQuestion;
+pub use during::answers::{NotAnswered, OpenQuestion};
 pub use during::cancel::{CancelWatch, Canceller};
 pub use engine::Engine;
 pub use error::TurnError;

@@ -11,6 +11,8 @@ pub struct Limits {
     /// Time without a line the agent's driver understood, while we were reading, no tool ran and no question
     /// was open.
     pub idle: Option<Duration>,
+    /// For an answer to a question of the agent, where somebody is there to answer: then it is told that nobody is.
+    pub answer: Option<Duration>,
     /// From the end of the turn to the end of the process.
     pub exit: Duration,
     /// From the end of the turn until the agent's store shows it, for agents that say so before they store it.
@@ -26,6 +28,7 @@ impl Default for Limits {
         Self {
             turn: None,
             idle: Some(Duration::from_mins(15)),
+            answer: Some(Duration::from_hours(1)),
             exit: Duration::from_secs(10),
             settle: Duration::from_secs(5),
             grace: Duration::from_secs(5),

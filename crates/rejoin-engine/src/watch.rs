@@ -3,7 +3,7 @@
 use rejoin_agents::Answer;
 use rejoin_core::Event;
 
-use crate::during::answers::OpenQuestion;
+use crate::during::answers::{NotAnswered, OpenQuestion};
 use crate::during::cancel::CancelWatch;
 use crate::handle::StopOnPanic;
 use crate::{Engine, Order, TurnError, TurnOutcome};
@@ -12,7 +12,7 @@ use crate::{Engine, Order, TurnError, TurnOutcome};
 pub struct Watcher<'a> {
     /// Sees every event, in order, on the caller's thread.
     pub on_event: &'a mut dyn FnMut(&Event),
-    /// Answers questions; without it agents are told that nobody is there.
+    /// Answers questions; without it agents are told that nobody is there. An answer that was not offered declines.
     pub on_question: Option<&'a mut dyn FnMut(&OpenQuestion<'_>) -> Answer>,
     /// Stops the turn from elsewhere.
     pub cancel: CancelWatch,
@@ -31,8 +31,11 @@ impl Engine {
             if let (Event::Question(question), Some(answer)) = (&event, on_question.as_mut()) {
                 let open = OpenQuestion { question, answers: &answers };
                 if open.is_open() {
-                    let given = answer(&open);
-                    turn.answer(&question.id, given);
+                    let given = turn.answer_as(None, &question.id, answer(&open));
+                    // Whoever is called is not asked twice, and nobody else may be there.
+                    if matches!(given, Err(NotAnswered::Unfit(_))) {
+                        turn.answer(&question.id, Answer::Declined);
+                    }
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rejoin_agents::Answer;
 use rejoin_core::{ConversationId, Event, TurnId};
-use rejoin_engine::{Canceller, Events, NextEvent, TurnHandle, TurnOutcome};
+use rejoin_engine::{Canceller, Events, NextEvent, NotAnswered, TurnHandle, TurnOutcome};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::{Error, Rejoin, TurnRequest};
@@ -137,9 +137,15 @@ impl AsyncTurn {
         self.handle.canceller()
     }
 
-    /// Answers a question of the agent. Whether it still waited for one: the first answer stands.
+    /// Answers a question of the agent. Whether that was taken: the first answer stands, and what was not offered
+    /// is none.
     pub fn answer(&self, question: &str, answer: Answer) -> bool {
         self.handle.answer(question, answer)
+    }
+
+    /// The same in the name of somebody (`who`, kept in the history), and why it was not taken.
+    pub fn answer_as(&self, who: Option<&str>, question: &str, answer: Answer) -> Result<(), NotAnswered> {
+        self.handle.answer_as(who, question, answer)
     }
 
     /// Waits for its end; events that were not taken are let go. If this is dropped before it is done, the turn

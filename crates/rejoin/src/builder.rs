@@ -207,6 +207,12 @@ impl<'a> TurnBuilder<'a> {
         self
     }
 
+    /// A limit for an answer to a question of the agent, which is then told that nobody is there; zero means none.
+    pub fn answer_timeout(mut self, limit: Duration) -> Self {
+        self.request.limits.answer = (!limit.is_zero()).then_some(limit);
+        self
+    }
+
     /// How long to wait for a conversation that is in use.
     pub fn wait(mut self, limit: Duration) -> Self {
         self.request.wait = Some(limit);

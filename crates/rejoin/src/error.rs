@@ -26,6 +26,7 @@ impl Error {
                 TurnError::Usage(_)
                 | TurnError::AlreadyAsked { .. }
                 | TurnError::KeyReused { .. }
+                | TurnError::NotAnswered(_)
                 | TurnError::Journal(JournalError::Differs { .. } | JournalError::RecordTooLong { .. }),
             )
             | Error::Config(_) => exit_code::USAGE,

@@ -105,16 +105,16 @@ pub use prune::PruneFilter;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Choice, ChoiceKind, Content,
-    Conversation, ConversationId, ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind,
-    Message, MessageId, Origin, Outcome, Part, Permissions, Pin, PinState, Question, QuestionAnswer,
-    QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, ToolCall, Turn, TurnId, TurnState,
-    Usage, call_words, visible, visible_line,
+    Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Content, Conversation,
+    ConversationId, ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind, Message,
+    MessageId, OptionKind, Origin, Outcome, Part, Permissions, Pin, PinState, Question, QuestionAnswer,
+    QuestionOption, QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, ToolCall, Turn,
+    TurnId, TurnState, UnfitAnswer, Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,
-    KeptAttachment, Limits, NextEvent, NextEvents, OpenQuestion, SUPERVISE, ShellCommand, TurnError,
-    TurnHandle, TurnOutcome, WatchedEvents, end_left, supervisor_main,
+    KeptAttachment, Limits, NextEvent, NextEvents, NotAnswered, OpenQuestion, SUPERVISE, ShellCommand,
+    TurnError, TurnHandle, TurnOutcome, WatchedEvents, end_left, supervisor_main,
 };
 pub use rejoin_index::{ConversationState, Grouping, Progress, Query, TextSource};
 pub use rejoin_journal::{BlobId, Cursor, JournalError, Owner, Problem, Process};

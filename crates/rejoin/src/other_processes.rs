@@ -39,7 +39,8 @@ impl Rejoin {
 
     /// Gives whoever runs a turn an answer for its agent ([`crate::Question::answered`] and
     /// [`chosen`](crate::Question::chosen) make one). The first answer to a question stands:
-    /// [`ConversationView::questions`](crate::ConversationView::questions) tells what became of it.
+    /// [`ConversationView::questions`](crate::ConversationView::questions) tells what became of it. What can be no
+    /// answer by what the journal says is refused ([`TurnError::NotAnswered`](crate::TurnError::NotAnswered)).
     pub fn ask_to_answer(
         &self,
         conversation: ConversationId,

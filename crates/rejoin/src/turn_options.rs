@@ -30,6 +30,8 @@ pub struct TurnOptions {
     pub timeout: Option<Duration>,
     /// A limit for silence while no tool runs; zero means none.
     pub idle_timeout: Option<Duration>,
+    /// A limit for an answer to a question of the agent; zero means none.
+    pub answer_timeout: Option<Duration>,
     /// Replaces the agent's system prompt.
     pub system_prompt: Option<String>,
     /// Is added to the agent's system prompt.
@@ -71,6 +73,9 @@ impl TurnOptions {
         }
         if let Some(limit) = self.idle_timeout {
             turn = turn.idle_timeout(limit);
+        }
+        if let Some(limit) = self.answer_timeout {
+            turn = turn.answer_timeout(limit);
         }
         if let Some(text) = &self.system_prompt {
             turn = turn.system_prompt(text);

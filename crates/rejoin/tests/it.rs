@@ -277,7 +277,7 @@ fn questions_are_answered_by_the_program() {
     let asked = RefCell::new(Vec::new());
     let turn = place.turn("ASK").on_question(|question| {
         asked.borrow_mut().push(question.text.clone());
-        Answer::Text(question.choices[1].label.clone())
+        Answer::Text(question.options[1].label.clone())
     });
     let done = turn.run(|_| {}).unwrap();
     assert!(done.text().contains("You answered “coffee”."), "{}", done.text());

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rejoin_core::{Choice, ChoiceKind, Event, Question};
+use rejoin_core::{Event, OptionKind, Question, QuestionOption};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -114,7 +114,7 @@ fn respond(response: &Value) -> Step {
 
 /// May it use this tool?
 fn leave(id: &str, call: Option<&str>, tool: &str, input: &Value) -> Question {
-    let choice = |label: &str, description: &str, kind| Choice {
+    let option = |label: &str, description: &str, kind| QuestionOption {
         id: label.to_owned(),
         label: label.to_owned(),
         description: description.to_owned(),
@@ -123,12 +123,13 @@ fn leave(id: &str, call: Option<&str>, tool: &str, input: &Value) -> Question {
     Question {
         id: id.to_owned(),
         text: format!("Claude wants to use {tool}: {}", gist(input)),
-        choices: vec![
-            choice(ALLOW, "this once", ChoiceKind::AllowOnce),
-            choice(DENY, "Claude goes on without it", ChoiceKind::RejectOnce),
+        options: vec![
+            option(ALLOW, "this once", OptionKind::AllowOnce),
+            option(DENY, "Claude goes on without it", OptionKind::RejectOnce),
         ],
         tool: Some(tool.to_owned()),
         call: call.map(str::to_owned),
+        ..Question::default()
     }
 }
 
@@ -147,20 +148,33 @@ fn gist(input: &Value) -> String {
 /// The questions of the asking tool, each with its text as Claude wants it back.
 fn asked(id: &str, call: Option<&str>, input: &Value) -> VecDeque<(Question, String)> {
     let asking = Asking::deserialize(input).unwrap_or_default();
-    let questions = asking.questions.0.into_iter().enumerate();
-    questions.map(|(at, asked)| question(id, call, at, asked)).collect()
+    let questions = asking.questions.0;
+    let request = (questions.len() > 1).then_some(id);
+    let questions = questions.into_iter().enumerate().map(|(at, asked)| {
+        let id = if at == 0 { id.to_owned() } else { format!("{id}#{}", at + 1) };
+        let (question, key) = question(id, asked);
+        let (call, request) = (call.map(str::to_owned), request.map(str::to_owned));
+        (Question { call, request, ..question }, key)
+    });
+    questions.collect()
 }
 
-fn question(id: &str, call: Option<&str>, at: usize, asked: Asked<'_>) -> (Question, String) {
-    let id = if at == 0 { id.to_owned() } else { format!("{id}#{}", at + 1) };
-    let choices = asked.options.0.into_iter().enumerate().map(|(at, offered)| Choice {
+/// Its window always offers to answer in other words, too.
+fn question(id: String, asked: Asked<'_>) -> (Question, String) {
+    let options = asked.options.0.into_iter().enumerate().map(|(at, offered)| QuestionOption {
         id: (at + 1).to_string(),
         label: offered.label.into_string(),
         description: offered.description.into_string(),
-        kind: ChoiceKind::Answer,
+        kind: OptionKind::Answer,
     });
     let key = asked.question.into_string();
-    let text =
-        if asked.multi_select.is_set() { format!("{key} (one or more, with commas)") } else { key.clone() };
-    (Question { id, text, choices: choices.collect(), tool: None, call: call.map(str::to_owned) }, key)
+    let question = Question {
+        id,
+        text: key.clone(),
+        options: options.collect(),
+        multiple: asked.multi_select.is_set(),
+        free_text: true,
+        ..Question::default()
+    };
+    (question, key)
 }

@@ -143,10 +143,10 @@ pub(super) fn unanswered(view: &ConversationView<'_>, turn: &Turn) -> anyhow::Re
             QuestionState::Lost => "asked, lost before anybody answered",
             QuestionState::Answered(_) | QuestionState::Withdrawn => return None,
         };
-        let choices: Vec<String> =
-            asked.question.choices.iter().map(|choice| style::cut(&choice.label, 30)).collect();
-        let choices = if choices.is_empty() { String::new() } else { format!(" ({})", choices.join(" / ")) };
-        Some(format!("? {state}: {}{choices}", style::one_line(&asked.question.text, 90)))
+        let options: Vec<String> =
+            asked.question.options.iter().map(|option| style::cut(&option.label, 30)).collect();
+        let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" / ")) };
+        Some(format!("? {state}: {}{options}", style::one_line(&asked.question.text, 90)))
     };
     Ok(view.questions(turn)?.into_iter().filter_map(line).collect())
 }

@@ -56,6 +56,10 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) idle_timeout: Option<Duration>,
 
+    /// Tell the agent that nobody is there when its question was not answered for this long; 0 means never [default: 1h]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) answer_timeout: Option<Duration>,
+
     /// Replace the agent's system prompt for this turn
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
@@ -77,7 +81,7 @@ impl TurnArgs {
     /// Nothing was said about how a turn is carried out.
     pub(crate) fn is_empty(&self) -> bool {
         let texts = [&self.agent, &self.model, &self.system_prompt, &self.append_system_prompt];
-        let times = [self.timeout, self.idle_timeout, self.wait];
+        let times = [self.timeout, self.idle_timeout, self.answer_timeout, self.wait];
         texts.iter().all(|text| text.is_none())
             && times.iter().all(Option::is_none)
             && self.permissions.is_none()
@@ -107,6 +111,7 @@ impl TurnArgs {
             session_dir: self.session_dir.as_ref().map(PathBuf::from),
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
+            answer_timeout: self.answer_timeout,
             system_prompt: self.system_prompt.clone(),
             append_system_prompt: self.append_system_prompt.clone(),
             wait: self.wait,

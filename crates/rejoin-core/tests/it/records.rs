@@ -2,9 +2,9 @@
 //! damaged files are read.
 
 use rejoin_core::{
-    Agent, AgentSession, AnsweredBy, Asked, Attachment, Choice, ChoiceKind, Conversation, ConversationId,
-    ConversationInfo, Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, Outcome,
-    Part, Permissions, Pin, PinState, Question, QuestionAnswer, Reason, Receipt, Record, Repeated,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, Conversation, ConversationId, ConversationInfo,
+    Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, OptionKind, Outcome, Part,
+    Permissions, Pin, PinState, Question, QuestionAnswer, QuestionOption, Reason, Receipt, Record, Repeated,
     SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
 };
 use serde::Serialize;
@@ -205,6 +205,7 @@ fn systems() -> Vec<System> {
         System::QuestionAnswered(QuestionAnswer {
             question: "q1".into(),
             by: AnsweredBy::Nobody,
+            who: None,
             option: None,
             options: Vec::new(),
             text: None,
@@ -216,6 +217,7 @@ fn systems() -> Vec<System> {
             answer: QuestionAnswer {
                 question: "q1".into(),
                 by: AnsweredBy::User,
+                who: Some("phone".into()),
                 option: Some("1".into()),
                 options: Vec::new(),
                 text: None,
@@ -315,21 +317,23 @@ fn events() -> Vec<Event> {
         Event::Question(Question {
             id: "q1".into(),
             text: "May I?".into(),
-            choices: vec![
-                Choice {
+            options: vec![
+                QuestionOption {
                     id: "allow".into(),
                     label: "yes".into(),
                     description: "once".into(),
-                    kind: ChoiceKind::AllowOnce,
+                    kind: OptionKind::AllowOnce,
                 },
-                Choice { id: "2".into(), label: "no".into(), ..Choice::default() },
+                QuestionOption { id: "2".into(), label: "no".into(), ..QuestionOption::default() },
             ],
             tool: Some("Bash".into()),
             call: Some("c1".into()),
+            ..Question::default()
         }),
         Event::QuestionAnswered(QuestionAnswer {
             question: "q1".into(),
             by: AnsweredBy::User,
+            who: Some("phone".into()),
             option: Some("allow".into()),
             options: Vec::new(),
             text: None,

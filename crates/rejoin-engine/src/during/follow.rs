@@ -6,7 +6,7 @@ use rejoin_core::{Asked, ConversationId, Envelope, System, TurnId};
 use rejoin_journal::Store;
 
 use crate::Canceller;
-use crate::during::answers::{AnswerBox, Given};
+use crate::during::answers::AnswerBox;
 use crate::during::record_writer::RecordWriter;
 
 /// Looks at what others appended to the journal of a turn.
@@ -37,7 +37,8 @@ impl Follow {
         match envelope.system() {
             Some(System::Asked(Asked::Cancel { turn })) if turn == self.turn => self.canceller.cancel(),
             Some(System::Asked(Asked::Answer { turn, answer })) if turn == self.turn => {
-                self.answers.put(answer.question.clone(), Given::Elsewhere(answer));
+                // One that comes too late or does not fit is none; its question stays as it was.
+                let _ = self.answers.hear(answer);
             }
             _ => {}
         }

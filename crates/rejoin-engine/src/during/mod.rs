@@ -10,6 +10,7 @@ pub(crate) mod lines;
 pub(crate) mod outbox;
 pub(crate) mod poll;
 pub(crate) mod pump;
+pub(crate) mod questions;
 pub(crate) mod record_writer;
 pub(crate) mod silence;
 pub(crate) mod stop;

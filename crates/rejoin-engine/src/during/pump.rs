@@ -5,18 +5,19 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-use rejoin_agents::{Answer, Driver, Exit, Line, Step};
-use rejoin_core::{AnsweredBy, Event, FailureClass, Outcome, Question, QuestionAnswer, SessionId, Stream};
+use rejoin_agents::{Driver, Exit, Line, Step};
+use rejoin_core::{Event, FailureClass, Outcome, SessionId, Stream};
 use rustix::event::PollFlags;
 
 use crate::Limits;
-use crate::during::answers::{AnswerBox, Given};
+use crate::during::answers::AnswerBox;
 use crate::during::cancel::CancelWatch;
 use crate::during::drain::Drain;
 use crate::during::launch_result::{LINES_KEPT, LaunchResult, Verdict};
 use crate::during::lines::Lines;
 use crate::during::outbox::Outbox;
 use crate::during::poll::{Source, read_some, wait_for};
+use crate::during::questions::OpenSince;
 use crate::during::silence::{Silence, shows_life};
 use crate::during::stop::Rung;
 use crate::supervisor::{Command, Report, Supervised, list_processes};
@@ -60,7 +61,7 @@ pub(crate) struct Pump<'a, 'b> {
     close_input: bool,
     stderr_tail: String,
     pub(crate) open_tools: HashSet<String>,
-    pub(crate) open_questions: HashMap<String, Question>,
+    pub(crate) open_questions: HashMap<String, OpenSince>,
     /// How long nothing came that counts.
     pub(crate) silence: Silence,
     /// The last look found nothing to read.
@@ -402,26 +403,6 @@ impl Pump<'_, '_> {
         self.outbox.emit(event);
     }
 
-    fn on_question(&mut self, question: Question) {
-        self.outbox.emit(Event::Question(question.clone()));
-        if self.around.can_ask {
-            self.around.answers.open(&question.id);
-            self.open_questions.insert(question.id.clone(), question);
-        } else {
-            self.answer(&question, AnsweredBy::Nobody, Answer::Declined);
-        }
-    }
-
-    fn answer(&mut self, question: &Question, by: AnsweredBy, answer: Answer) {
-        let answer = answer.resolved(question);
-        self.outbox.emit(Event::QuestionAnswered(match &answer {
-            Answer::Chosen(ids) => question.chosen(by, ids),
-            Answer::Text(text) => question.answered(by, Some(text)),
-            Answer::Declined => question.answered(by, None),
-        }));
-        self.driver.answer(&question.id, answer, &mut self.steps);
-    }
-
     /// The agent named its session: another one than asked for is a loss, stopped at this line, unless
     /// its store shows that it goes on there.
     fn is_the_right_session(&mut self, named: &str) -> bool {
@@ -447,26 +428,6 @@ impl Pump<'_, '_> {
             self.got.session = Some(session);
         }
         true
-    }
-
-    fn on_answers(&mut self) {
-        let answers = self.around.answers.take();
-        if answers.is_empty() {
-            return;
-        }
-        for (question, given) in answers {
-            if let Some(question) = self.open_questions.remove(&question) {
-                // Before it is told: whoever hears of this answer cannot give another one.
-                self.around.answers.close(&question.id);
-                let answer = match given {
-                    Given::Here(answer) => answer,
-                    Given::Elsewhere(answer) => from_record(answer),
-                };
-                self.answer(&question, AnsweredBy::User, answer);
-            }
-        }
-        self.silence.end();
-        self.act();
     }
 
     fn finish(mut self) -> (Verdict, LaunchResult) {
@@ -515,15 +476,5 @@ impl Pump<'_, '_> {
                 self.outbox.emit(Event::Warning { code: "background".into(), text });
             }
         }
-    }
-}
-
-/// An answer that was written down elsewhere.
-fn from_record(answer: QuestionAnswer) -> Answer {
-    let chosen: Vec<String> = answer.option.into_iter().chain(answer.options).collect();
-    match answer.text {
-        _ if !chosen.is_empty() => Answer::Chosen(chosen),
-        Some(text) => Answer::Text(text),
-        None => Answer::Declined,
     }
 }

@@ -108,6 +108,8 @@ impl Pump<'_, '_> {
         } else if let Some(limit) = self.idle_limit().filter(|limit| self.was_silent_for(*limit)) {
             let message = format!("nothing came from the agent for {}", crate::during::text::seconds(limit));
             self.stop(Rung::Interrupted, Some(Verdict::Ended(Outcome::Timeout { message })));
+        } else {
+            self.decline_unanswered();
         }
     }
 
@@ -150,7 +152,7 @@ impl Pump<'_, '_> {
             None => {
                 let turn = limits.turn.map(|limit| left(self.around.started, limit));
                 let idle = self.idle_limit().map(|limit| limit.saturating_sub(self.silence.lasted()));
-                turn.into_iter().chain(idle).min()
+                turn.into_iter().chain(idle).chain(self.left_to_answer()).min()
             }
         };
         next.unwrap_or(Duration::from_mins(1)) + Duration::from_millis(1)

@@ -28,7 +28,11 @@ pub(crate) fn weight(event: &Event) -> usize {
         Event::Usage { .. } => 0,
         Event::Question(question) => of_question(question),
         Event::QuestionAnswered(answer) => {
-            answer.question.len() + some(answer.option.as_deref()) + some(answer.text.as_deref())
+            answer.question.len()
+                + some(answer.who.as_deref())
+                + some(answer.option.as_deref())
+                + answer.options.iter().map(|id| id.len() + VALUE).sum::<usize>()
+                + some(answer.text.as_deref())
         }
         Event::QuestionWithdrawn { question } => question.len(),
         Event::Warning { code, text } => code.len() + text.len(),
@@ -49,14 +53,15 @@ fn some(text: Option<&str>) -> usize {
 }
 
 fn of_question(question: &Question) -> usize {
-    let choices = question.choices.iter();
-    let choices =
-        choices.map(|choice| choice.id.len() + choice.label.len() + choice.description.len() + VALUE);
+    let options = question.options.iter();
+    let options =
+        options.map(|option| option.id.len() + option.label.len() + option.description.len() + VALUE);
     question.id.len()
         + question.text.len()
         + some(question.tool.as_deref())
         + some(question.call.as_deref())
-        + choices.sum::<usize>()
+        + some(question.request.as_deref())
+        + options.sum::<usize>()
 }
 
 /// The weight of a value and all that is in it.

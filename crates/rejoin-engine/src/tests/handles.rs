@@ -170,6 +170,7 @@ fn another_process_answers_a_question_by_the_journal() {
     let answer = QuestionAnswer {
         question: "q1".into(),
         by: AnsweredBy::User,
+        who: Some("phone".into()),
         option: Some("1".into()),
         options: Vec::new(),
         text: None,

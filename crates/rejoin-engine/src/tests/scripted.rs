@@ -11,8 +11,8 @@ use rejoin_agents::{
 };
 use rejoin_core::plan::Wish;
 use rejoin_core::{
-    Agent, Choice, ConversationId, Event, FailureClass, InvalidSessionId, MessageId, Outcome, Question,
-    Receipt, Scope, SessionId, Stream, System, Usage,
+    Agent, ConversationId, Event, FailureClass, InvalidSessionId, MessageId, Outcome, Question,
+    QuestionOption, Receipt, Scope, SessionId, Stream, System, Usage,
 };
 use rejoin_journal::{Home, Leases, MemoryLeases, MemoryStore, Store};
 use serde_json::json;
@@ -162,7 +162,11 @@ impl Driver for ScriptDriver {
             "ask" => Event::Question(Question {
                 id: rest,
                 text: "Tea or coffee?".into(),
-                choices: vec![Choice { id: "1".into(), label: "tea".into(), ..Choice::default() }],
+                options: vec![QuestionOption {
+                    id: "1".into(),
+                    label: "tea".into(),
+                    ..QuestionOption::default()
+                }],
                 ..Question::default()
             }),
             "whole" => {

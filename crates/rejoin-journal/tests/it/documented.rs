@@ -1,10 +1,10 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Choice, ChoiceKind, Content,
-    Decision, Event, FailureClass, Intent, Kind, Mark, Native, Outcome, Part, Permissions, Pin, PinState,
-    Question, Reason, Receipt, Record, Repeated, RequestKey, Scope, SessionId, Stream, System, Usage,
-    Witness,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Content, Decision, Event,
+    FailureClass, Intent, Kind, Mark, Native, OptionKind, Outcome, Part, Permissions, Pin, PinState,
+    Question, QuestionOption, Reason, Receipt, Record, Repeated, RequestKey, Scope, SessionId, Stream,
+    System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -135,7 +135,7 @@ fn inside() -> Event {
 }
 
 fn question() -> Question {
-    let choice = |label: &str, description: &str, kind| Choice {
+    let option = |label: &str, description: &str, kind| QuestionOption {
         id: label.into(),
         label: label.into(),
         description: description.into(),
@@ -144,12 +144,13 @@ fn question() -> Question {
     Question {
         id: "req_01".into(),
         text: "Claude wants to use Bash: ls".into(),
-        choices: vec![
-            choice("allow", "this once", ChoiceKind::AllowOnce),
-            choice("deny", "Claude goes on without it", ChoiceKind::RejectOnce),
+        options: vec![
+            option("allow", "this once", OptionKind::AllowOnce),
+            option("deny", "Claude goes on without it", OptionKind::RejectOnce),
         ],
         tool: Some("Bash".into()),
         call: Some("toolu_01".into()),
+        ..Question::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Bench;
+use crate::support::{Bench, Screen};
 
 #[test]
 fn with_nobody_there_a_question_is_declined_and_the_turn_goes_on() {
@@ -14,7 +14,7 @@ fn with_nobody_there_a_question_is_declined_and_the_turn_goes_on() {
     said.knows(&["a"]);
     let answered = said.events_of("question_answered");
     assert_eq!((&answered[0]["question"], &answered[0]["by"]), (&questions[0]["id"], &"nobody".into()));
-    assert_eq!(bench.notes("question")[0]["choices"][1]["id"], "2");
+    assert_eq!(bench.notes("question")[0]["options"][1]["id"], "2");
     assert_eq!(bench.notes("question_answered").len(), 1);
     bench.rejoin(&["run", "-a", "demo", "ASK"]).done();
 }
@@ -53,4 +53,17 @@ fn a_question_that_nobody_answered_is_shown_as_lost_with_its_options() {
         assert!(line.contains("? asked, lost before anybody answered: Sure?"), "{line}");
         assert!(line.ends_with(" (tea / coffee)") && !line.contains('\u{1b}'), "{line}");
     }
+}
+
+#[test]
+fn who_is_asked_at_a_terminal_and_does_not_answer_in_time_is_nobody() {
+    let bench = Bench::new();
+    let asks = "run -a demo --answer-timeout 3s 'ASK MARK-a'";
+    let Some(mut screen) = Screen::open(&bench, asks) else { return };
+    // What can be no answer is asked for again.
+    screen.shows("(number or text, empty to decline)").types("1, 2\n").shows("only one option");
+    screen.shows("nobody answered within 3 s: Tea or coffee?").shows("Nobody answered my question.");
+    screen.ends(0);
+    assert_eq!(bench.notes("question_answered")[0]["by"], "nobody");
+    assert!(bench.notes("warning").iter().any(|warning| warning["code"] == "unanswered"));
 }
