@@ -16,5 +16,7 @@ mod routes;
 mod serve;
 mod stream;
 
+pub use auth::{Ceiling, MainToken, NamedToken, NamedTokens, WantedToken, new_login_url};
+pub use caller::TokenScope;
 pub use listen::{Listen, ListenError, Protection, TlsFiles, USUAL_PORT};
 pub use serve::{Ready, ServeError, ServeOptions, serve};

@@ -8,7 +8,7 @@ use rejoin::Rejoin;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::auth::Auth;
+use crate::auth::{Auth, Hosts};
 use crate::daemon_note::DaemonNote;
 use crate::listen::{Listen, ListenError, Listener};
 use crate::queue::Queue;
@@ -23,12 +23,14 @@ pub struct ServeOptions {
     pub listen: Listen,
     /// The only directories in which projects may lie; all if there are none.
     pub roots: Vec<PathBuf>,
+    /// Names under which it is reached besides its own: those of a proxy, or of the machine in its network.
+    pub names: Vec<String>,
 }
 
 impl ServeOptions {
     /// Listening there, with all else as usual.
     pub fn new(listen: Listen) -> Self {
-        Self { listen, roots: Vec::new() }
+        Self { listen, roots: Vec::new(), names: Vec::new() }
     }
 }
 
@@ -38,6 +40,8 @@ impl ServeOptions {
 pub struct Ready {
     /// Where in the network, if it is there.
     pub address: Option<SocketAddr>,
+    /// A code that lets one browser in, once, within five minutes: behind `#k=` in the address of the page.
+    pub login_code: String,
 }
 
 /// Why the daemon did not start, or ended.
@@ -77,11 +81,13 @@ pub fn serve(
         let listener = Listener::open(&options.listen)?;
         rejoin.make_home()?;
         let home = rejoin.home().to_owned();
-        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue, Hubs));
+        let auth = Auth::open(&home, Hosts::of(&options.listen, listener.address(), &options.names))?;
+        let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, Queue, Hubs));
         let (end, ending) = watch::channel(false);
         let _note = DaemonNote::write(&home, listener.address())
             .map_err(cannot("cannot note the daemon's address"))?;
-        on_ready(&Ready { address: listener.address() });
+        let login_code = app.auth.new_code()?;
+        on_ready(&Ready { address: listener.address(), login_code });
         let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
             .map_err(cannot("cannot wait for signals"))?;
         let router = routes::router(app);

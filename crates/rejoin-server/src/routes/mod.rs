@@ -1,7 +1,9 @@
 //! One file per kind of thing that can be asked for.
 
 pub(crate) mod body;
+mod login;
 mod overview;
+mod tokens;
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -10,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Shared;
+use crate::auth;
 use crate::problem::{Code, Problem};
 
 /// Where the API begins.
@@ -25,9 +28,16 @@ struct Document;
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
     let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
-        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)))
+        .nest(
+            API,
+            OpenApiRouter::new()
+                .routes(routes!(overview::overview))
+                .merge(login::routes())
+                .merge(tokens::routes()),
+        )
         .split_for_parts();
-    router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app)
+    let gate = axum::middleware::from_fn_with_state(app.clone(), auth::gate);
+    router.fallback(no_route).method_not_allowed_fallback(no_method).layer(gate).with_state(app)
 }
 
 async fn no_route(uri: Uri) -> Problem {
