@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use axum::Router;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
 
+use crate::auth::Peer;
 use crate::listen::Listener;
 
 /// Who connects and then says nothing is let go after this time.
@@ -33,8 +35,8 @@ pub(crate) async fn accept(
             _ = ending.wait_for(|ending| *ending) => break,
             Some(_) = connections.join_next() => {}
             accepted = next(&listener) => match accepted {
-                Ok(stream) if connections.len() < MOST => {
-                    connections.spawn(serve_one(stream, tls.clone(), router.clone(), open.clone()));
+                Ok((stream, peer)) if connections.len() < MOST => {
+                    connections.spawn(serve_one(stream, peer, tls.clone(), router.clone(), open.clone()));
                 }
                 // Closed at once: who is served already must not suffer.
                 Ok(_) => tracing::warn!(open = MOST, "too many connections: one was turned away"),
@@ -53,20 +55,26 @@ pub(crate) async fn accept(
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-async fn next(listener: &Listener) -> std::io::Result<Box<dyn Stream>> {
+async fn next(listener: &Listener) -> std::io::Result<(Box<dyn Stream>, Peer)> {
     match listener {
         Listener::Tcp(listener) => {
-            let (stream, _) = listener.accept().await?;
+            let (stream, theirs) = listener.accept().await?;
             // Events are small, and each should go out at once.
             stream.set_nodelay(true)?;
-            Ok(Box::new(stream))
+            let peer = Peer::of_tcp(&stream, theirs)?;
+            Ok((Box::new(stream), peer))
         }
-        Listener::Unix(listener, _) => Ok(Box::new(listener.accept().await?.0)),
+        Listener::Unix(listener, _) => {
+            let (stream, _) = listener.accept().await?;
+            let peer = Peer::of_unix(&stream);
+            Ok((Box::new(stream), peer))
+        }
     }
 }
 
 async fn serve_one(
     stream: Box<dyn Stream>,
+    peer: Peer,
     tls: Option<TlsAcceptor>,
     router: Router,
     mut ending: watch::Receiver<bool>,
@@ -81,7 +89,11 @@ async fn serve_one(
     };
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN).max_buf_size(64 << 10);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.clone().oneshot(request)
+    });
+    let connection = http.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         // A client that went away is no news.

@@ -19,6 +19,8 @@ mod routes;
 mod serve;
 mod stream;
 
+pub use auth::{Ceiling, MainToken, NamedToken, NamedTokens, WantedToken, new_login_url};
+pub use caller::TokenScope;
 pub use listen::{Listen, ListenError, Protection, TlsFiles, USUAL_PORT};
 pub use logging::log_to_stderr;
 pub use routes::openapi;

@@ -48,8 +48,8 @@ impl ServeOptions {
 pub struct Ready {
     /// Where in the network, if it is there.
     pub address: Option<SocketAddr>,
-    /// What a browser opens: with a code that is good once.
-    pub login_url: Option<String>,
+    /// With what a browser is let in, once.
+    pub login_code: String,
     /// How many projects there are.
     pub projects: usize,
     /// How many conversations.
@@ -140,16 +140,17 @@ async fn live(
     let mut signals = Signals::new().map_err(cannot("cannot wait for signals"))?;
     let address = listener.address();
     let home = rejoin.home().to_owned();
-    let hosts = Hosts::new(address, &options.host_names, tls.is_some());
-    let auth = Auth::open(&home, hosts).map_err(cannot("cannot read the tokens"))?;
+    let auth = Auth::open(&home, Hosts::of(&options.listen, address, &options.host_names))?;
     let queue = Queue::open(&rejoin, options.max_runs)?;
-    let (projects, conversations) = count(&rejoin);
     let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
     Queue::begin(&app);
     let _note = DaemonNote::write(&home, address).map_err(cannot("cannot note the daemon's address"))?;
     let (end, ending) = watch::channel(false);
     let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
-    on_ready(&Ready { address, login_url: app.auth.login_url(), projects, conversations });
+    let login_code = app.auth.new_code()?;
+    // While it answers already: with many conversations it takes a moment.
+    let (projects, conversations) = app.blocking(|rejoin| Ok(count(rejoin))).await.unwrap_or_default();
+    on_ready(&Ready { address, login_code, projects, conversations });
     signals.told_to_end(&app).await;
     tracing::info!("ending: no new turn begins");
     tokio::select! {

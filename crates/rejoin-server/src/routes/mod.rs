@@ -5,8 +5,10 @@ pub(crate) mod body;
 mod conversations;
 mod edits;
 mod etag;
+mod login;
 mod overview;
 mod page;
+mod tokens;
 mod transfer;
 mod turns;
 mod why;
@@ -21,6 +23,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Shared;
+use crate::auth;
 use crate::problem::{Code, Problem};
 
 /// Where the API begins.
@@ -60,10 +63,12 @@ pub(crate) fn router(app: Shared) -> Router {
     let (router, document) = document();
     let document = Bytes::from(document);
     let openapi = move || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
+    let gate = axum::middleware::from_fn_with_state(Shared::clone(&app), auth::gate);
     router
         .route(&format!("{API}/openapi.json"), get(openapi))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
+        .layer(gate)
         .with_state(app)
 }
 
@@ -93,6 +98,8 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(edits::branch))
         .routes(routes!(edits::rewind))
         .routes(routes!(edits::edit))
+        .merge(login::routes())
+        .merge(tokens::routes())
 }
 
 async fn no_route(uri: Uri) -> Problem {

@@ -1,0 +1,49 @@
+//! The address that lets a browser into a daemon which runs already.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use rejoin_engine::TurnError;
+use serde::Deserialize;
+
+use super::admission::main_id;
+use super::login_codes::LoginCodes;
+use super::main_token::MainToken;
+use super::secret::SecretHash;
+
+/// What of `daemon.json` is needed here.
+#[derive(Deserialize)]
+struct Whereabouts {
+    address: Option<SocketAddr>,
+}
+
+/// An address for a browser, good once and for five minutes, of the daemon that runs on this home.
+pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
+    let none =
+        || TurnError::NotFound("no daemon runs on this home; start one with `rejoin serve`".to_owned());
+    let note = fs::read(home.join("daemon.json")).map_err(|_| none())?;
+    let note: Whereabouts = serde_json::from_slice(&note).map_err(|_| none())?;
+    let address = note.address.ok_or_else(|| {
+        TurnError::Usage(
+            "the daemon listens on a socket in the file system, which no browser reaches".to_owned(),
+        )
+    })?;
+    let address = reachable(address);
+    // A daemon that was killed leaves its note behind.
+    TcpStream::connect_timeout(&address, Duration::from_secs(2)).map_err(|_| none())?;
+    let main = SecretHash::of(&MainToken::of(home).read_or_make()?);
+    let code = LoginCodes::of(home).create(&main_id(&main), SystemTime::now())?;
+    Ok(format!("http://{address}/#k={code}"))
+}
+
+/// Who listens on every address is reached on the one of this machine.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}

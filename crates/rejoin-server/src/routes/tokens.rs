@@ -1,0 +1,94 @@
+//! `/api/v1/tokens`: tokens with names. Whoever manages them can give no more than he has, and sees no others.
+
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::body::Body;
+use crate::app::Shared;
+use crate::auth::{NamedToken, WantedToken, on_disk};
+use crate::caller::{Caller, TokenScope};
+use crate::problem::{Code, Problem, ProblemBody};
+
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
+}
+
+/// Tokens, without their secrets.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TokenList {
+    tokens: Vec<NamedToken>,
+}
+
+/// A token that was made.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CreatedToken {
+    /// Shown this once: only a hash of it is kept.
+    secret: String,
+    token: NamedToken,
+}
+
+/// Lists the tokens that have names.
+#[utoipa::path(get, path = "/tokens", tag = "access", responses(
+    (status = 200, body = TokenList),
+    (status = 403, body = ProblemBody, description = "The scope `admin` is missing"),
+))]
+pub(crate) async fn list(State(app): State<Shared>, caller: Caller) -> Result<Json<TokenList>, Problem> {
+    caller.require(TokenScope::Admin)?;
+    let mut tokens = on_disk(&app, |auth| auth.named.list()).await?;
+    tokens.retain(|token| caller.covers(token));
+    Ok(Json(TokenList { tokens }))
+}
+
+/// Makes a token. Its secret is shown in this answer and never again.
+#[utoipa::path(post, path = "/tokens", tag = "access", request_body = WantedToken, responses(
+    (status = 201, body = CreatedToken),
+    (status = 403, body = ProblemBody, description = "The scope `admin` is missing, or it would be wider than the asking one"),
+    (status = 422, body = ProblemBody, description = "The name is taken, or something else about it cannot be"),
+))]
+pub(crate) async fn create(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(wanted): Body<WantedToken>,
+) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
+    caller.require(TokenScope::Admin)?;
+    let token = on_disk(&app, move |_| wanted.checked(SystemTime::now())).await?;
+    if !caller.covers(&token) {
+        return Err(Problem::new(Code::NotAllowed, "a token cannot give more than it has itself")
+            .hint("leave out the scopes it lacks, and name a ceiling and projects within its own"));
+    }
+    tracing::info!(by = caller.token, token = %token.id, "a token was made");
+    let (secret, token) = on_disk(&app, move |auth| Ok((auth.named.add(&token)?, token))).await?;
+    Ok((StatusCode::CREATED, Json(CreatedToken { secret, token })))
+}
+
+/// Takes a token away; it is good for nothing from then on.
+#[utoipa::path(delete, path = "/tokens/{id}", tag = "access", params(("id" = Uuid, Path, description = "The id of the token")), responses(
+    (status = 204, description = "It is gone"),
+    (status = 403, body = ProblemBody, description = "The scope `admin` is missing"),
+    (status = 404, body = ProblemBody),
+))]
+pub(crate) async fn revoke(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    caller.require(TokenScope::Admin)?;
+    let by = caller.token.clone();
+    let known = on_disk(&app, |auth| auth.named.list()).await?;
+    let is_it = |token: &NamedToken| token.id.to_string() == id && caller.covers(token);
+    if !known.iter().any(is_it) {
+        return Err(Problem::not_found(format!("there is no token {id:?}"))
+            .hint("GET /api/v1/tokens lists them with their ids"));
+    }
+    let gone = on_disk(&app, move |auth| auth.named.revoke(&id)).await?;
+    tracing::info!(by, token = %gone.id, "a token was revoked");
+    Ok(StatusCode::NO_CONTENT)
+}
