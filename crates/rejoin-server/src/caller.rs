@@ -70,21 +70,6 @@ pub(crate) struct Caller {
     pub(crate) projects: Option<Vec<PathBuf>>,
 }
 
-impl<S: Send + Sync> axum::extract::FromRequestParts<S> for Caller {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut axum::http::request::Parts, _: &S) -> Result<Self, Problem> {
-        use TokenScope::{Admin, Answer, Prompt, Read};
-        let all = Caller {
-            token: "main".into(),
-            scopes: vec![Read, Prompt, Answer, Admin],
-            ceiling: None,
-            projects: None,
-        };
-        Ok(parts.extensions.get().cloned().unwrap_or(all))
-    }
-}
-
 impl Caller {
     /// Refuses what the scopes do not allow.
     pub(crate) fn require(&self, scope: TokenScope) -> Result<(), Problem> {

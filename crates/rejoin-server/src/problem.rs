@@ -245,6 +245,7 @@ impl From<rejoin::Error> for Problem {
         let code = match error {
             TurnError::NotFound(_) | TurnError::Journal(JournalError::NotFound { .. }) => Code::NotFound,
             TurnError::Usage(_) | TurnError::AlreadyAsked { .. } => Code::Refused,
+            TurnError::NotAnswered(_) => Code::NotOpen,
             TurnError::Journal(JournalError::RecordTooLong { .. }) => Code::TooLarge,
             TurnError::Permission(_) => Code::CeilingExceeded,
             TurnError::Busy { .. } | TurnError::Cancelled { .. } => Code::Busy,

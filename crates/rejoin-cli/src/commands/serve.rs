@@ -138,10 +138,11 @@ fn greet(args: &ServeArgs, ready: &Ready) {
         style::plural(ready.conversations, "conversation")
     );
     style::talk(&format!("rejoin {} · {} · {count}", env!("CARGO_PKG_VERSION"), label(&at)));
-    if let Some(url) = &ready.login_url {
+    if ready.address.is_some() {
+        let url = format!("{at}/#k={}", ready.login_code);
         style::talk(&format!("open   {url} (good once, 5 minutes; `rejoin serve --url` prints a new one)"));
         if args.open {
-            open_browser(url);
+            open_browser(&url);
         }
     }
     let curl = match &args.socket {

@@ -8,6 +8,7 @@ mod etag;
 mod login;
 mod overview;
 mod page;
+mod questions;
 mod tokens;
 mod transfer;
 mod turns;
@@ -98,6 +99,9 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(edits::branch))
         .routes(routes!(edits::rewind))
         .routes(routes!(edits::edit))
+        .routes(routes!(questions::list))
+        .routes(routes!(questions::answer))
+        .routes(routes!(questions::tool_result))
         .merge(login::routes())
         .merge(tokens::routes())
 }
