@@ -6,6 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rejoin::Rejoin;
 
 use crate::auth::Auth;
+use crate::flow_runs::FlowRuns;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::queue::Queue;
 use crate::stream::Hubs;
@@ -25,11 +27,23 @@ pub(crate) struct App {
     pub(crate) queue: Queue,
     /// Conversations that are watched.
     pub(crate) hubs: Hubs,
+    /// Runs of flows that are carried out here.
+    pub(crate) flow_runs: FlowRuns,
+    /// Figures since the start.
+    pub(crate) metrics: Metrics,
 }
 
 impl App {
     pub(crate) fn new(rejoin: Rejoin, roots: Vec<PathBuf>, auth: Auth, queue: Queue, hubs: Hubs) -> Self {
-        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots, auth, queue, hubs }
+        Self {
+            rejoin: RwLock::new(Arc::new(rejoin)),
+            roots,
+            auth,
+            queue,
+            hubs,
+            flow_runs: FlowRuns::default(),
+            metrics: Metrics::default(),
+        }
     }
 
     /// rejoin, as it is configured now.

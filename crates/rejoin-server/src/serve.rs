@@ -84,12 +84,13 @@ pub fn serve(
         on_ready(&Ready { address: listener.address() });
         let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
             .map_err(cannot("cannot wait for signals"))?;
-        let router = routes::router(app);
+        let router = routes::router(Arc::clone(&app));
         tokio::select! {
             () = connections::accept(&listener, router, ending) => {}
             _ = interrupt.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
+        app.flow_runs.drain().await;
         let _ = end.send(true);
         Ok(())
     })

@@ -1,7 +1,18 @@
 //! One file per kind of thing that can be asked for.
 
+pub(crate) mod access;
+mod agents;
 pub(crate) mod body;
+mod flows;
+mod health;
+mod metrics;
 mod overview;
+mod paging;
+mod project_dir;
+mod projects;
+mod search;
+mod stats;
+mod who;
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -24,10 +35,26 @@ struct Document;
 
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
-    let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
-        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)))
-        .split_for_parts();
-    router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app)
+    let (router, _document) =
+        OpenApiRouter::with_openapi(Document::openapi()).nest(API, api()).split_for_parts();
+    router
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(axum::middleware::from_fn_with_state(Shared::clone(&app), metrics::count))
+        .with_state(app)
+}
+
+fn api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(overview::overview))
+        .routes(routes!(agents::agents))
+        .routes(routes!(agents::doctor))
+        .routes(routes!(projects::projects))
+        .routes(routes!(search::search))
+        .routes(routes!(stats::stats))
+        .routes(routes!(health::health))
+        .routes(routes!(metrics::metrics))
+        .nest("/flows", flows::router())
 }
 
 async fn no_route(uri: Uri) -> Problem {
