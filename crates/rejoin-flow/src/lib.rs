@@ -26,8 +26,9 @@ pub use model::{
 };
 pub use place::{Place, Problem, Problems};
 pub use run::{
-    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, PlannedStep, Prepared, Record, Run, RunId,
-    Standing, State, Steps, Stop, cancel, find, holder, open, runs, short_run_id,
+    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, PlannedStep, Prepared, Record, Run, RunBy,
+    RunId, RunLines, RunStart, Standing, State, Steps, Stop, Written, cancel, find, holder, open, runs,
+    short_run_id,
 };
 pub use schema::schema;
 pub use source::Source;

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use rejoin_files::read_regular_text;
@@ -40,6 +41,28 @@ impl Source {
         Ok((source, flow))
     }
 
+    /// The same, of what lies inside of a directory: whatever names a file, a link or the flow itself, nothing outside
+    /// of it is read. `file` may be absolute.
+    pub fn open_within(root: &Path, file: &Path) -> Result<(Source, Flow), FlowError> {
+        let unreadable = |cause| FlowError::Unreadable { file: file.to_owned(), cause };
+        let text = read_within(root, &root.join(file)).map_err(unreadable)?;
+        Self::text_within(root, file, text)
+    }
+
+    /// The same, with a text that is not in its file yet, or in none.
+    pub fn text_within(root: &Path, file: &Path, text: String) -> Result<(Source, Flow), FlowError> {
+        let mut source = Source { file: file.to_string_lossy().into_owned(), text, prompts: BTreeMap::new() };
+        let mut prompts = BTreeMap::new();
+        let flow = source.parse(&mut |name| {
+            let beside = root.join(file).with_file_name(name);
+            let text = read_within(root, &beside).map_err(|error| error.to_string())?;
+            prompts.insert(name.to_owned(), text.clone());
+            Ok(text)
+        })?;
+        source.prompts = prompts;
+        Ok((source, flow))
+    }
+
     /// The flow that these texts are.
     pub fn flow(&self) -> Result<Flow, Problems> {
         self.parse(&mut |name| {
@@ -69,6 +92,16 @@ impl Flow {
     pub(crate) fn before(&self) -> Before {
         check::check(self, &mut Vec::new())
     }
+}
+
+/// Reads a file if it really is in a directory.
+fn read_within(root: &Path, path: &Path) -> io::Result<String> {
+    let real = path.canonicalize()?;
+    if !real.starts_with(root.canonicalize()?) {
+        let words = format!("it is outside of {}", root.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+    }
+    read_regular_text(&real, LARGEST)
 }
 
 /// Finds the text of a prompt's file.

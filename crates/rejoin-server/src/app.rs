@@ -7,6 +7,8 @@ use std::time::Duration;
 use rejoin::{Config, Rejoin};
 
 use crate::auth::Auth;
+use crate::flow_runs::FlowRuns;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::queue::Queue;
 use crate::read_marks::ReadMarks;
@@ -29,12 +31,25 @@ pub(crate) struct App {
     pub(crate) hubs: Hubs,
     /// What was looked at.
     pub(crate) read_marks: ReadMarks,
+    /// Runs of flows that are carried out here.
+    pub(crate) flow_runs: FlowRuns,
+    /// Figures since the start.
+    pub(crate) metrics: Metrics,
 }
 
 impl App {
     pub(crate) fn new(rejoin: Rejoin, roots: Vec<PathBuf>, auth: Auth, queue: Queue, hubs: Hubs) -> Self {
         let read_marks = ReadMarks::open(rejoin.home());
-        Self { rejoin: RwLock::new(Arc::new(rejoin)), roots, auth, queue, hubs, read_marks }
+        Self {
+            rejoin: RwLock::new(Arc::new(rejoin)),
+            roots,
+            auth,
+            queue,
+            hubs,
+            read_marks,
+            flow_runs: FlowRuns::default(),
+            metrics: Metrics::default(),
+        }
     }
 
     /// rejoin, as it is configured now.

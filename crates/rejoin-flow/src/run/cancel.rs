@@ -1,7 +1,9 @@
 //! Stopping a run that is going on in another process.
 
+use super::asked_to_stop::ask_to_stop;
 use super::history::holder;
 use super::record::RunId;
+use super::run_by::RunBy;
 use crate::FlowError;
 use rejoin::Rejoin;
 
@@ -16,6 +18,10 @@ pub fn cancel(rejoin: &Rejoin, id: RunId) -> Result<u32, FlowError> {
             format!("run {id} is held by {owner}: that is not surely the process to stop; end it yourself");
         return Err(FlowError::Busy(words));
     };
+    if RunBy::of(&owner) == RunBy::Daemon {
+        ask_to_stop(rejoin, id)?;
+        return Ok(process.pid());
+    }
     process.terminate().map_err(|cause| FlowError::Unreachable { pid: process.pid(), cause })?;
     Ok(process.pid())
 }

@@ -169,7 +169,7 @@ impl Run {
 impl Steps {
     pub(crate) fn take_in(&mut self, record: Record) {
         match record {
-            Record::Run(_) => {}
+            Record::Run(_) | Record::AskedToStop { .. } => {}
             Record::Result { .. } => self.open.clear(),
             Record::StepBegun { key, attempt, time, .. } => {
                 if attempt > 1 {
@@ -231,6 +231,8 @@ pub(crate) fn ids(rejoin: &Rejoin) -> Vec<RunId> {
 
 /// A run by its id.
 pub fn open(rejoin: &Rejoin, id: RunId) -> Result<Run, FlowError> {
+    let found = rejoin.store().logs().modified(LogKind::FlowRun, id);
+    found.ok_or_else(|| unknown(&id.to_string()))?;
     Run::read(rejoin, id)?.ok_or_else(|| unknown(&id.to_string()))
 }
 
@@ -258,7 +260,7 @@ pub fn find(rejoin: &Rejoin, reference: &str) -> Result<Run, FlowError> {
     }
 }
 
-fn unknown(reference: &str) -> FlowError {
+pub(super) fn unknown(reference: &str) -> FlowError {
     FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them"))
 }
 

@@ -1,9 +1,11 @@
 //! Carrying out a flow.
 
 mod agent;
+mod asked_to_stop;
 mod at_once;
 mod cancel;
 mod command;
+mod follow;
 mod for_each;
 mod history;
 mod line;
@@ -14,14 +16,17 @@ mod parallel;
 mod plan;
 mod prepare;
 mod record;
+mod run_by;
 mod stop;
 mod walk;
 
 pub use cancel::cancel;
+pub use follow::{RunLines, Written};
 pub use history::{Open, Run, Standing, Steps, find, holder, open};
-pub use overview::{Overview, runs};
+pub use overview::{Overview, RunStart, runs};
 pub use plan::PlannedStep;
 pub use prepare::{Options, Prepared};
 pub use record::{Begun, Ended, FORMAT, Key, Record, RunId, State, short_run_id};
+pub use run_by::RunBy;
 pub use stop::Stop;
 pub use walk::Notice;

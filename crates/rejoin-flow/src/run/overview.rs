@@ -6,7 +6,7 @@ use rejoin::Rejoin;
 use rejoin_journal::{LogKind, Logs};
 use serde::{Deserialize, Serialize};
 
-use super::history::{Standing, holder, ids};
+use super::history::{Standing, holder, ids, unknown};
 use super::log;
 use super::record::{RunId, State};
 use crate::FlowError;
@@ -113,6 +113,47 @@ impl Overview {
         }
         let Head { flow, source, dir, time, .. } = head;
         Ok(Some(Self { id, flow, file: source.file, dir, time, standing, done: done.len() }))
+    }
+}
+
+/// What a run began with, so that many can be put in order, and one be judged, before all of it is read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct RunStart {
+    /// The run.
+    pub id: RunId,
+    /// Where it runs; empty if that is lost.
+    pub dir: String,
+    /// When it was begun.
+    pub time: String,
+}
+
+impl RunStart {
+    /// Of one run.
+    pub fn of(rejoin: &Rejoin, id: RunId) -> Result<Self, FlowError> {
+        let unknown = || unknown(&id.to_string());
+        rejoin.store().logs().modified(LogKind::FlowRun, id).ok_or_else(unknown)?;
+        Self::read(rejoin, id)?.ok_or_else(unknown)
+    }
+
+    /// Of all runs of a home, newest first.
+    pub fn all(rejoin: &Rejoin) -> Result<Vec<Self>, FlowError> {
+        let mut starts = Vec::new();
+        for id in ids(rejoin) {
+            starts.extend(Self::read(rejoin, id)?);
+        }
+        starts.sort_by(|one, other| (&other.time, other.id).cmp(&(&one.time, one.id)));
+        Ok(starts)
+    }
+
+    fn read(rejoin: &Rejoin, id: RunId) -> Result<Option<Self>, FlowError> {
+        let head = Head::read(rejoin.store().logs(), id)?;
+        Ok(head.map(|head| Self { id, dir: head.dir, time: head.time }))
+    }
+
+    /// The run in brief; `None` if it was removed meanwhile.
+    pub fn overview(&self, rejoin: &Rejoin) -> Result<Option<Overview>, FlowError> {
+        Overview::read(rejoin, self.id)
     }
 }
 

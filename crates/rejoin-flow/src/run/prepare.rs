@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rejoin::Rejoin;
-use rejoin_journal::{Lease, LeaseName, LockError, LogKind, Owner};
+use rejoin_journal::{Lease, LeaseName, LockError, LogKind};
 use uuid::Uuid;
 
+use super::asked_to_stop::Asks;
 use super::history::{self, Run, Standing, Steps};
 use super::log::Log;
 use super::record::{Begun, Ended, FORMAT, Key, Record, short_run_id};
+use super::run_by::RunBy;
 use super::stop::Stop;
 use super::walk::{Notice, Walk, now};
 use crate::check::order;
@@ -29,6 +32,8 @@ pub struct Options {
     pub from: Option<String>,
     /// Where it runs.
     pub dir: PathBuf,
+    /// Whose process this is.
+    pub by: RunBy,
 }
 
 /// A run that can begin, or go on.
@@ -39,6 +44,7 @@ pub struct Prepared<'a> {
     /// The steps that begin anew, for a run that goes on.
     anew: Option<Vec<String>>,
     lease: Option<Lease>,
+    by: RunBy,
 }
 
 /// How long the end of a killed process is waited for.
@@ -72,13 +78,18 @@ impl<'a> Prepared<'a> {
             time: now(),
         };
         let run = Run { begun, standing: Standing::Running, damaged: Vec::new(), steps: Steps::default() };
-        Ok(Self { rejoin, flow, run, anew: None, lease: None })
+        Ok(Self { rejoin, flow, run, anew: None, lease: None, by: options.by })
     }
 
     /// A run that goes on: with the step that was cut, or anew from a step on.
-    pub fn again(rejoin: &'a Rejoin, reference: &str, from: Option<&str>) -> Result<Self, FlowError> {
+    pub fn again(
+        rejoin: &'a Rejoin,
+        reference: &str,
+        from: Option<&str>,
+        by: RunBy,
+    ) -> Result<Self, FlowError> {
         let id = history::find(rejoin, reference)?.begun.id;
-        let lease = take(rejoin, id, Some(PATIENCE))?;
+        let lease = take(rejoin, id, by, Some(PATIENCE))?;
         // Read again, now that nobody else is at it.
         let mut run = history::open(rejoin, id)?;
         if run.begun.format > FORMAT {
@@ -105,7 +116,7 @@ impl<'a> Prepared<'a> {
             None => Vec::new(),
         };
         run.steps.forget(&anew);
-        let prepared = Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease) };
+        let prepared = Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease), by };
         prepared.check_damage()?;
         Ok(prepared)
     }
@@ -148,25 +159,35 @@ impl<'a> Prepared<'a> {
         let id = self.id();
         let _lease = match self.lease.take() {
             Some(lease) => lease,
-            None => take(self.rejoin, id, None)?,
+            None => take(self.rejoin, id, self.by, None)?,
         };
         let log = Log::open(self.rejoin.store().logs(), id)?;
         let first = match self.anew.take() {
             None => Record::Run(Box::new(self.run.begun.clone())),
             Some(anew) => Record::Resumed { time: now(), anew, damaged: self.run.damaged.clone() },
         };
-        let commands = commands_lease(self.rejoin, &self.flow, id)?;
+        let commands = commands_lease(self.rejoin, &self.flow, id, self.by)?;
         let walk = Walk::new(self.rejoin, &self.flow, self.run, log, commands, watch);
-        walk.carry_out(first, halt)
+        let asks = match self.by {
+            RunBy::Command => return walk.carry_out(first, halt),
+            RunBy::Daemon => Asks::from_now_on(self.rejoin, id)?,
+        };
+        std::thread::scope(|threads| {
+            // Dropped with the end of the run, also where it panics.
+            let (_running, over) = channel::<()>();
+            threads.spawn(move || asks.obey(halt, &over));
+            walk.carry_out(first, halt)
+        })
     }
 }
 
-fn owner() -> Owner {
-    Owner::this_process("rejoin flow", "a run of a flow", now())
-}
-
 /// Waits until no command of a killed process runs any more: two of them at once would be in each other's way.
-fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Option<Lease>, FlowError> {
+fn commands_lease(
+    rejoin: &Rejoin,
+    flow: &Flow,
+    id: super::RunId,
+    by: RunBy,
+) -> Result<Option<Lease>, FlowError> {
     fn is_command(step: &Step) -> bool {
         match &step.kind {
             Kind::Command(_) => true,
@@ -181,7 +202,7 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
         let id = short_run_id(id);
         FlowError::Busy(format!("a command that run {id} was killed in does not end; end it, then resume"))
     };
-    match rejoin.leases().acquire(&LeaseName::flow_commands(id), &owner(), Some(COMMANDS_PATIENCE)) {
+    match rejoin.leases().acquire(&LeaseName::flow_commands(id), &by.owner(), Some(COMMANDS_PATIENCE)) {
         Ok(mut lease) => {
             // Killed together with their supervisor, nobody has ended them yet.
             rejoin::end_left(&mut lease).map_err(|_| busy())?;
@@ -192,8 +213,8 @@ fn commands_lease(rejoin: &Rejoin, flow: &Flow, id: super::RunId) -> Result<Opti
     }
 }
 
-fn take(rejoin: &Rejoin, id: super::RunId, wait: Option<Duration>) -> Result<Lease, FlowError> {
-    rejoin.leases().acquire(&LeaseName::flow_run(id), &owner(), wait).map_err(|error| match error {
+fn take(rejoin: &Rejoin, id: super::RunId, by: RunBy, wait: Option<Duration>) -> Result<Lease, FlowError> {
+    rejoin.leases().acquire(&LeaseName::flow_run(id), &by.owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
             let id = short_run_id(id);

@@ -59,6 +59,11 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         sent_back: bool,
     },
+    /// Somebody asks the process that is at it to stop: the only line that another process writes.
+    AskedToStop {
+        /// When.
+        time: String,
+    },
     /// A step ended.
     StepEnded(Box<Ended>),
     /// All that could be done was done: the closing line.

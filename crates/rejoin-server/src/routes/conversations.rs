@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{conversation_id, open, sees};
 use super::body::{Body, Params};
 use super::etag;
-use super::page::{no_cursor, page_size};
+use super::paging::{from_cursor, page_size, to_cursor};
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem};
@@ -84,7 +84,7 @@ pub(crate) async fn list(
 ) -> Result<Json<ConversationPage>, Problem> {
     caller.require(TokenScope::Read)?;
     let size = page_size(params.limit)?;
-    let behind = params.cursor.as_deref().map(Behind::parse).transpose()?;
+    let behind: Option<Behind> = from_cursor(params.cursor.as_deref())?;
     let shared = Shared::clone(&app);
     let page = app
         .blocking(move |rejoin| {
@@ -111,7 +111,7 @@ pub(crate) async fn list(
                 listing.conversations.into_iter().filter(takes).take(size + 1).collect();
             let more = rows.len() > size;
             rows.truncate(size);
-            let next = rows.last().filter(|_| more).map(|last| Behind::of(last).to_string());
+            let next = rows.last().filter(|_| more).and_then(|last| to_cursor(&Behind::of(last)));
             let conversations = rows.into_iter().map(|listed| ListedRow::new(&shared, listed)).collect();
             Ok(ConversationPage { conversations, next, warnings: listing.warnings })
         })
@@ -134,7 +134,7 @@ fn found_in(
 }
 
 /// The last conversation of a page: when it was used, and which it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Behind {
     used_ms: u64,
     id: ConversationId,
@@ -145,22 +145,9 @@ impl Behind {
         Self { used_ms: listed.used_ms, id: listed.id }
     }
 
-    fn parse(text: &str) -> Result<Self, Problem> {
-        let parts = text.split_once('.');
-        let parsed =
-            parts.and_then(|(used, id)| Some(Self { used_ms: used.parse().ok()?, id: id.parse().ok()? }));
-        parsed.ok_or_else(|| no_cursor(text))
-    }
-
     /// Whether a conversation comes after it in the list: older, and among those of one time by their ids.
     fn is_before(self, listed: &ListedConversation) -> bool {
         (listed.used_ms, self.id) < (self.used_ms, listed.id)
-    }
-}
-
-impl std::fmt::Display for Behind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.used_ms, self.id)
     }
 }
 

@@ -1,14 +1,22 @@
 //! One file per kind of thing that can be asked for.
 
-mod access;
+pub(crate) mod access;
+mod agents;
 pub(crate) mod body;
 mod conversations;
 mod edits;
 mod etag;
+mod flows;
+mod health;
 mod login;
+mod metrics;
 mod overview;
-mod page;
+mod paging;
+mod project_dir;
+mod projects;
 mod questions;
+mod search;
+mod stats;
 mod tokens;
 mod transfer;
 mod turns;
@@ -70,6 +78,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(gate)
+        .layer(axum::middleware::from_fn_with_state(Shared::clone(&app), metrics::count))
         .with_state(app)
 }
 
@@ -102,6 +111,14 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(questions::list))
         .routes(routes!(questions::answer))
         .routes(routes!(questions::tool_result))
+        .routes(routes!(agents::agents))
+        .routes(routes!(agents::doctor))
+        .routes(routes!(projects::projects))
+        .routes(routes!(search::search))
+        .routes(routes!(stats::stats))
+        .routes(routes!(health::health))
+        .routes(routes!(metrics::metrics))
+        .nest("/flows", flows::router())
         .merge(login::routes())
         .merge(tokens::routes())
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use rejoin::{
-    AnsweredBy, AskedQuestion, ConversationId, ConversationState, ConversationView, ListFilter, OptionKind, Permissions, Question,
-    QuestionAnswer, QuestionState, Rejoin, TurnId,
+    AnsweredBy, AskedQuestion, ConversationId, ConversationState, ConversationView, ListFilter, OptionKind,
+    Permissions, Question, QuestionAnswer, QuestionState, Rejoin, TurnId,
 };
 use rejoin_engine::{NotAnswered, TurnError};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,8 @@ impl std::fmt::Display for QuestionName {
 }
 
 fn no_question(text: &str) -> Problem {
-    Problem::not_found(format!("there is no question {text}")).hint("GET /api/v1/questions lists them with their ids")
+    Problem::not_found(format!("there is no question {text}"))
+        .hint("GET /api/v1/questions lists them with their ids")
 }
 
 /// Which questions.
@@ -94,7 +95,11 @@ pub(crate) struct AskedHere {
     question: QuestionBody,
 }
 
-fn asked_in(view: &ConversationView<'_>, all_turns: bool, only_open: bool) -> Result<Vec<AskedHere>, Problem> {
+fn asked_in(
+    view: &ConversationView<'_>,
+    all_turns: bool,
+    only_open: bool,
+) -> Result<Vec<AskedHere>, Problem> {
     let path = view.path();
     let turns = if all_turns { &path[..] } else { &path[path.len().saturating_sub(1)..] };
     let mut found = Vec::new();
@@ -151,9 +156,8 @@ pub(crate) async fn list(
 fn running(app: &App, rejoin: &Rejoin, caller: &Caller) -> Result<Vec<ConversationId>, Problem> {
     let all = rejoin.list(&ListFilter::default())?.conversations.into_iter();
     let runs = all.filter(|listed| listed.state == ConversationState::Running);
-    let seen = runs.filter(|listed| {
-        sees(app, caller, FilePath::new(listed.project.as_deref().unwrap_or("/")))
-    });
+    let seen =
+        runs.filter(|listed| sees(app, caller, FilePath::new(listed.project.as_deref().unwrap_or("/"))));
     Ok(seen.map(|listed| listed.id).collect())
 }
 
@@ -283,13 +287,18 @@ fn find(app: &App, rejoin: &Rejoin, caller: &Caller, name: &QuestionName) -> Res
 fn refuse_widening(caller: &Caller, question: &Question, given: &QuestionAnswer) -> Result<(), Problem> {
     let Some(ceiling) = caller.ceiling.filter(|ceiling| *ceiling != Permissions::Full) else { return Ok(()) };
     let chosen = |id: &String| given.option.as_ref() == Some(id) || given.options.contains(id);
-    let widens = question.options.iter().filter(|option| chosen(&option.id)).any(|option| {
-        matches!(option.kind, OptionKind::AllowOnce | OptionKind::AllowAlways)
-    });
+    let widens = question
+        .options
+        .iter()
+        .filter(|option| chosen(&option.id))
+        .any(|option| matches!(option.kind, OptionKind::AllowOnce | OptionKind::AllowAlways));
     if widens {
         return Err(Problem::new(
             Code::CeilingExceeded,
-            format!("the token's ceiling is `{}`: it may refuse what an agent asks leave for, not allow it", ceiling.name()),
+            format!(
+                "the token's ceiling is `{}`: it may refuse what an agent asks leave for, not allow it",
+                ceiling.name()
+            ),
         ));
     }
     Ok(())
@@ -308,18 +317,26 @@ fn settle(
         match find(app, rejoin, caller, name)?.state {
             QuestionState::Answered(answer) if answer == *given => return Ok(Answered { answer }),
             QuestionState::Answered(answer) => {
-                return Err(Problem::new(Code::NotOpen, "the question was answered already").with("answer", answer));
+                return Err(
+                    Problem::new(Code::NotOpen, "the question was answered already").with("answer", answer)
+                );
             }
             QuestionState::Withdrawn => {
                 return Err(Problem::new(Code::NotOpen, "the agent took the question back"));
             }
             QuestionState::Lost => {
-                return Err(Problem::new(Code::NotOpen, "the turn is over: nobody waits for an answer any more")
-                    .hint("retry the run to be asked again"));
+                return Err(Problem::new(
+                    Code::NotOpen,
+                    "the turn is over: nobody waits for an answer any more",
+                )
+                .hint("retry the run to be asked again"));
             }
             QuestionState::Open if Instant::now() > until => {
-                return Err(Problem::new(Code::Busy, "the answer was handed over, and its run has not taken it up yet")
-                    .hint("look at the question again in a moment"));
+                return Err(Problem::new(
+                    Code::Busy,
+                    "the answer was handed over, and its run has not taken it up yet",
+                )
+                .hint("look at the question again in a moment"));
             }
             QuestionState::Open => std::thread::sleep(LOOK_EVERY),
         }

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{conversation_id, open};
 use super::body::Params;
 use super::etag;
-use super::page::{no_cursor, page_size};
+use super::paging::{from_cursor, page_size, to_cursor};
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
 use crate::problem::Problem;
@@ -226,12 +226,7 @@ pub(crate) async fn tree(
             let view = open(&shared, rejoin, &caller, id)?;
             let rows = view.tree_rows();
             let all = rows.len();
-            let begin = match &params.cursor {
-                None => 0,
-                Some(cursor) => {
-                    cursor.parse().ok().filter(|at| *at < all).ok_or_else(|| no_cursor(cursor))?
-                }
-            };
+            let begin: usize = from_cursor(params.cursor.as_deref())?.unwrap_or_default();
             let rows: Vec<TreeEntry> = rows
                 .into_iter()
                 .skip(begin)
@@ -239,7 +234,10 @@ pub(crate) async fn tree(
                 .map(|row| entry(&view, row))
                 .collect::<Result<_, Problem>>()?;
             let end = begin + rows.len();
-            Ok((etag::tag(&view), TreePage { rows, next: (end < all).then(|| end.to_string()), all }))
+            Ok((
+                etag::tag(&view),
+                TreePage { rows, next: if end < all { to_cursor(&end) } else { None }, all },
+            ))
         })
         .await?;
     Ok((etag::headers(&tag), Json(page)))

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use clap::Args;
-use rejoin_flow::{Options, Prepared, Source, Stop};
+use rejoin_flow::{Options, Prepared, RunBy, Source, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run_printer::RunPrinter;
@@ -64,6 +64,7 @@ pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
         step: args.step.clone(),
         from: args.from.clone(),
         dir: here()?,
+        ..Options::default()
     };
     let prepared = Prepared::new(&rejoin, flow, &options)?;
     if args.dry_run {
@@ -75,7 +76,7 @@ pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
 /// `rejoin flow resume`
 pub(super) fn resume(args: &FlowResumeArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
-    carry_out(Prepared::again(&rejoin, &args.run, args.from.as_deref())?, args.output)
+    carry_out(Prepared::again(&rejoin, &args.run, args.from.as_deref(), RunBy::Command)?, args.output)
 }
 
 fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {

@@ -120,7 +120,7 @@ impl RunPrinter {
                     self.go_on(state.name());
                 }
             }
-            Record::Turn { .. } => {}
+            Record::Turn { .. } | Record::AskedToStop { .. } => {}
         }
     }
 

@@ -1,0 +1,25 @@
+//! `/flows`: files of flows, and their runs.
+
+mod events;
+mod files;
+mod limits;
+mod run_id;
+mod runs;
+mod walk;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::Shared;
+
+/// All of them.
+pub(crate) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(files::files))
+        .routes(routes!(files::validate))
+        .routes(routes!(runs::list, runs::begin))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::resume))
+        .routes(routes!(events::events))
+}
