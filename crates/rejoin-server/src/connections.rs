@@ -32,7 +32,7 @@ pub(crate) async fn accept(
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            _ = ending.wait_for(|ending| *ending) => break,
+            () = told_to_end(&mut ending) => break,
             Some(_) = connections.join_next() => {}
             accepted = next(&listener) => match accepted {
                 Ok((stream, peer)) if connections.len() < MOST => {
@@ -49,6 +49,11 @@ pub(crate) async fn accept(
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
+}
+
+/// Waits for the word, or for the end of whoever would give it.
+async fn told_to_end(ending: &mut watch::Receiver<bool>) {
+    let _ = ending.wait_for(|ending| *ending).await;
 }
 
 /// What bytes come from and go to.
@@ -98,7 +103,7 @@ async fn serve_one(
     tokio::select! {
         // A client that went away is no news.
         _ = connection.as_mut() => return,
-        _ = ending.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
+        () = told_to_end(&mut ending) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }

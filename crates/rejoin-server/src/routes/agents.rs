@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::body::Params;
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
 
 /// The agents.

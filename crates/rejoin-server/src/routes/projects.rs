@@ -14,7 +14,7 @@ use super::access::sees;
 use super::body::Params;
 use super::paging::{from_cursor, page_size, to_cursor};
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
 
 /// A project with conversations.

@@ -13,7 +13,7 @@ use super::body::Params;
 use super::paging::{from_cursor, page_size, to_cursor};
 use super::project_dir::{project_dir, sees_all};
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
 
 /// What to look for, and where.

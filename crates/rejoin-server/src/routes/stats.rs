@@ -13,7 +13,7 @@ use super::access::sees;
 use super::body::Params;
 use super::project_dir::{project_dir, sees_all};
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// What to count by, besides all together.

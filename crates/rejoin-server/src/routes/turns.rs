@@ -126,7 +126,8 @@ pub(crate) async fn window(
                 None => path.len(),
                 Some(before) => {
                     path.iter().position(|turn| turn.id.to_string() == *before).ok_or_else(|| {
-                        no_cursor(before).hint("it may be on another branch now: begin at the end again")
+                        Problem::bad_request(format!("there is no turn {before:?} on this path"))
+                            .hint("the head may be on another branch now: begin at the end again")
                     })?
                 }
             };

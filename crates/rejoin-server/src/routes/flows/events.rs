@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::run_id::NamedRun;
 use crate::app::{App, Shared};
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
 
 /// How often the log is looked at.

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::walk::flow_files;
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::flow_problem::{FlowProblem, flow_problems};
 use crate::problem::{Problem, ProblemBody};
 use crate::routes::body::{Body, Params};

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::limits;
 use super::run_id::{NamedRun, is_seen};
 use crate::app::Shared;
-use crate::caller::TokenScope;
+use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
 use crate::routes::body::{Body, Params};
 use crate::routes::paging::{from_cursor, page_size, to_cursor};
