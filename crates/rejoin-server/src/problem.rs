@@ -269,3 +269,20 @@ impl From<JournalError> for Problem {
         rejoin::Error::from(error).into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind is documented, with its status.
+    #[test]
+    fn every_kind_stands_in_the_document() {
+        let document = include_str!("../../../docs/http.md");
+        for code in Code::ALL {
+            let (status, name, ..) = code.facts();
+            let row = format!("| `{name}` | {} |", status.as_u16());
+            assert!(document.contains(&row), "docs/http.md has no row {row:?}");
+            assert_eq!(serde_json::to_value(code).unwrap(), name);
+        }
+    }
+}
