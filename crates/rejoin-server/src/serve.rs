@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::auth::Auth;
 use crate::daemon_note::DaemonNote;
 use crate::listen::{Listen, ListenError, Listener};
-use crate::queue::Queue;
+use crate::queue::{self, Queue};
 use crate::stream::Hubs;
 use crate::{connections, routes};
 
@@ -23,12 +23,15 @@ pub struct ServeOptions {
     pub listen: Listen,
     /// The only directories in which projects may lie; all if there are none.
     pub roots: Vec<PathBuf>,
+    /// So many runs at once; the others wait.
+    pub max_runs: usize,
 }
 
 impl ServeOptions {
     /// Listening there, with all else as usual.
     pub fn new(listen: Listen) -> Self {
-        Self { listen, roots: Vec::new() }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { listen, roots: Vec::new(), max_runs: cores * 2 }
     }
 }
 
@@ -77,20 +80,23 @@ pub fn serve(
         let listener = Listener::open(&options.listen)?;
         rejoin.make_home()?;
         let home = rejoin.home().to_owned();
-        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue, Hubs));
+        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue::new(options.max_runs), Hubs));
+        let driver = tokio::spawn(queue::drive(Arc::clone(&app)));
         let (end, ending) = watch::channel(false);
         let _note = DaemonNote::write(&home, listener.address())
             .map_err(cannot("cannot note the daemon's address"))?;
         on_ready(&Ready { address: listener.address() });
         let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
             .map_err(cannot("cannot wait for signals"))?;
-        let router = routes::router(app);
+        let router = routes::router(Arc::clone(&app));
         tokio::select! {
             () = connections::accept(&listener, router, ending) => {}
             _ = interrupt.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
         let _ = end.send(true);
+        app.queue.drain(None).await;
+        driver.abort();
         Ok(())
     })
 }

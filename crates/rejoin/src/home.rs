@@ -90,6 +90,12 @@ impl Rejoin {
         Ok(())
     }
 
+    /// The conversation of exactly this name in the project a directory is in.
+    pub fn named(&self, dir: &Path, name: &str) -> Result<Option<ConversationId>, Error> {
+        let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
+        Self::by_name(&mut self.index(), &project, name)
+    }
+
     /// Where the journal of a conversation ends now: what comes is watched from there.
     pub fn end_of(&self, conversation: ConversationId) -> Result<Cursor, Error> {
         let store = self.engine.store();

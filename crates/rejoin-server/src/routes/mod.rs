@@ -2,8 +2,13 @@
 
 pub(crate) mod body;
 mod overview;
+mod queue;
+mod run_view;
+mod runs;
+mod uploads;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -25,9 +30,25 @@ struct Document;
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
     let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
-        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)))
+        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)).merge(runs_and_queues()))
         .split_for_parts();
     router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app)
+}
+
+/// The longest body that asks for a run: the longest prompt, written with escapes.
+const LONGEST_RUN_BODY: usize = 16 << 20;
+
+/// To ask for turns, and what waits.
+fn runs_and_queues() -> OpenApiRouter<Shared> {
+    let runs = OpenApiRouter::new()
+        .routes(routes!(runs::post, runs::list))
+        .routes(routes!(runs::get))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::retry))
+        .routes(routes!(queue::get, queue::patch))
+        .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
+    let uploads = OpenApiRouter::new().routes(routes!(uploads::post));
+    runs.merge(uploads.layer(DefaultBodyLimit::max(uploads::LARGEST)))
 }
 
 async fn no_route(uri: Uri) -> Problem {
