@@ -62,6 +62,8 @@ pub enum LimitedBy {
     Configuration,
     /// A project's own file, by its path.
     Project(String),
+    /// Whoever asks for the turn may go no further: the ceiling of a token.
+    Caller,
     /// Nobody: the agent's own settings decide.
     Nobody,
 }
@@ -73,6 +75,7 @@ impl fmt::Display for LimitedBy {
             LimitedBy::Import => f.write_str("the level the conversation had in another home"),
             LimitedBy::Configuration => f.write_str("your configuration"),
             LimitedBy::Project(file) => f.write_str(file),
+            LimitedBy::Caller => f.write_str("the ceiling of the token"),
             LimitedBy::Nobody => f.write_str("the default"),
         }
     }
@@ -88,13 +91,17 @@ pub struct Incomparable(pub Limit, pub Limit);
 
 impl Permissions {
     /// The level in force: the one the user names now, else the narrowest of all limits. Where neither
-    /// the conversation nor the configuration says one, the agent's own settings are a limit, too.
+    /// the conversation nor the configuration says one, the agent's own settings are a limit, too, unless whoever asks
+    /// may not go by them: then his ceiling is in their place.
     pub fn in_force(named: Option<Permissions>, limits: &[Limit]) -> Result<Permissions, Incomparable> {
         if let Some(named) = named {
             return Ok(named);
         }
-        let is_chosen =
-            |limit: &Limit| matches!(limit.by, LimitedBy::Conversation | LimitedBy::Configuration);
+        let is_chosen = |limit: &Limit| match limit.by {
+            LimitedBy::Conversation | LimitedBy::Configuration => true,
+            LimitedBy::Caller => !Permissions::Agent.fits_under(limit.level),
+            _ => false,
+        };
         let nobody = Limit { level: Permissions::Agent, by: LimitedBy::Nobody };
         let limits: Vec<&Limit> =
             limits.iter().chain((!limits.iter().any(is_chosen)).then_some(&nobody)).collect();

@@ -38,6 +38,8 @@ pub struct Order {
     pub model: Option<String>,
     /// The level the user named for this turn; it becomes the conversation's ceiling.
     pub permissions: Option<Permissions>,
+    /// The widest level whoever asks may have a turn run at, whatever anybody named.
+    pub ceiling: Option<Permissions>,
     /// The directory the user stands in.
     pub here: PathBuf,
     /// What the file of a project, by its root, says of the level: it can only narrow. Asked for every

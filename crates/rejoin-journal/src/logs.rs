@@ -19,6 +19,10 @@ use crate::{JournalError, private};
 pub enum LogKind {
     /// A run of a flow.
     FlowRun,
+    /// The prompts that wait in a conversation.
+    Queue,
+    /// Something that was sent ahead of the prompt it goes along with.
+    Upload,
 }
 
 impl LogKind {
@@ -26,6 +30,8 @@ impl LogKind {
     const fn directory(self) -> &'static str {
         match self {
             LogKind::FlowRun => "flows",
+            LogKind::Queue => "queue",
+            LogKind::Upload => "uploads",
         }
     }
 }
@@ -40,6 +46,13 @@ pub trait Logs: Send + Sync + fmt::Debug {
 
     /// All logs of a kind, in no order.
     fn ids(&self, kind: LogKind) -> Result<Vec<Uuid>, JournalError>;
+
+    /// Puts other bytes in the place of a log's, or makes it: readers see the old ones or the new ones, and the new ones
+    /// are on the disk when it returns. Ends that are open stay at the old ones.
+    fn rewrite(&self, kind: LogKind, id: Uuid, bytes: &[u8]) -> Result<(), JournalError>;
+
+    /// Deletes a log; says whether it was there.
+    fn remove(&self, kind: LogKind, id: Uuid) -> Result<bool, JournalError>;
 
     /// When one was written last.
     fn modified(&self, kind: LogKind, id: Uuid) -> Option<SystemTime>;
@@ -60,7 +73,7 @@ pub trait LogEnd: Send {
     fn sync(&mut self) -> Result<(), JournalError>;
 }
 
-/// Logs as files: `flows/<id>.jsonl`.
+/// Logs as files: `flows/<id>.jsonl`, for instance.
 #[derive(Debug)]
 pub(crate) struct FileLogs {
     root: PathBuf,
@@ -99,6 +112,20 @@ impl Logs for FileLogs {
         };
         let names = entries.flatten().map(|entry| entry.file_name());
         Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".jsonl")?.parse().ok()).collect())
+    }
+
+    fn rewrite(&self, kind: LogKind, id: Uuid, bytes: &[u8]) -> Result<(), JournalError> {
+        private::create_dir(&self.directory(kind))?;
+        private::write_atomically(&self.place(kind, id), bytes)
+    }
+
+    fn remove(&self, kind: LogKind, id: Uuid) -> Result<bool, JournalError> {
+        let path = self.place(kind, id);
+        match fs::remove_file(&path) {
+            Ok(()) => private::sync_dir(&self.directory(kind)).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(JournalError::io("delete", &path)(error)),
+        }
     }
 
     fn modified(&self, kind: LogKind, id: Uuid) -> Option<SystemTime> {
@@ -178,6 +205,15 @@ impl Logs for MemoryLogs {
 
     fn ids(&self, kind: LogKind) -> Result<Vec<Uuid>, JournalError> {
         Ok(self.kept().keys().filter(|(of, _)| *of == kind).map(|(_, id)| *id).collect())
+    }
+
+    fn rewrite(&self, kind: LogKind, id: Uuid, bytes: &[u8]) -> Result<(), JournalError> {
+        self.kept().insert((kind, id), (bytes.to_vec(), SystemTime::now()));
+        Ok(())
+    }
+
+    fn remove(&self, kind: LogKind, id: Uuid) -> Result<bool, JournalError> {
+        Ok(self.kept().remove(&(kind, id)).is_some())
     }
 
     fn modified(&self, kind: LogKind, id: Uuid) -> Option<SystemTime> {

@@ -14,7 +14,7 @@ use crate::app::{App, Shared};
 use crate::auth::{Auth, Hosts};
 use crate::daemon_note::DaemonNote;
 use crate::listen::{self, Listen, ListenError, Listener};
-use crate::queue::Queue;
+use crate::queue::{self, Queue};
 use crate::stream::Hubs;
 use crate::{connections, routes};
 
@@ -141,9 +141,9 @@ async fn live(
     let address = listener.address();
     let home = rejoin.home().to_owned();
     let auth = Auth::open(&home, Hosts::of(&options.listen, address, &options.host_names))?;
-    let queue = Queue::open(&rejoin, options.max_runs)?;
+    let queue = Queue::new(options.max_runs);
     let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
-    Queue::begin(&app);
+    let driver = tokio::spawn(queue::drive(Arc::clone(&app)));
     let _note = DaemonNote::write(&home, address).map_err(cannot("cannot note the daemon's address"))?;
     let (end, ending) = watch::channel(false);
     let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
@@ -157,6 +157,7 @@ async fn live(
         () = app.drain(options.drain) => {}
         () = signals.told_to_end(&app) => tracing::warn!("told again: ending at once"),
     }
+    driver.abort();
     let _ = end.send(true);
     app.hubs.end_all();
     let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 use rejoin_agents::Endpoint;
 use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
 use rejoin_index::{Index, Progress};
-use rejoin_journal::Lease;
+use rejoin_journal::{Lease, load};
 
 use crate::config::Resume;
-use crate::{Agent, Config, Error, TurnBuilder, TurnHandle, TurnRequest};
+use crate::{Agent, Config, ConversationId, Cursor, Error, TurnBuilder, TurnHandle, TurnRequest};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -93,6 +93,18 @@ impl Rejoin {
         request.attach.clear();
         request.attach_kept.extend(kept);
         Ok(())
+    }
+
+    /// The conversation of exactly this name in the project a directory is in.
+    pub fn named(&self, dir: &Path, name: &str) -> Result<Option<ConversationId>, Error> {
+        let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
+        Self::by_name(&mut self.index(), &project, name)
+    }
+
+    /// Where the journal of a conversation ends now: what comes is watched from there.
+    pub fn end_of(&self, conversation: ConversationId) -> Result<Cursor, Error> {
+        let store = self.engine.store();
+        Ok(store.cursor(conversation, load(store, conversation)?.end)?)
     }
 
     /// Begins a turn that was described elsewhere.

@@ -59,6 +59,10 @@ pub struct TurnRequest {
     /// What the agent may do, from this turn on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
+    /// The widest level whoever asks may have the turn run at, whatever anybody named. Who carries out a request of
+    /// somebody else says it then: it is no part of what was asked for, and is not stored.
+    #[serde(skip)]
+    pub ceiling: Option<Permissions>,
     /// Which turns agents should know; only when a conversation begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
@@ -202,6 +206,7 @@ impl TurnRequest {
             ephemeral: false,
             model: None,
             permissions: None,
+            ceiling: None,
             scope: None,
             system_prompt: None,
             append_system_prompt: None,

@@ -126,6 +126,7 @@ impl Resolve<'_> {
             wish,
             model: request.model.clone(),
             permissions: request.permissions,
+            ceiling: request.ceiling,
             here: dir,
             narrowing: ProjectConfig::level_of,
             system_prompt: request.system_prompt.clone(),

@@ -69,6 +69,22 @@ fn two_that_cannot_be_compared_are_named_with_the_way_out() {
     }
 }
 
+#[test]
+fn a_callers_ceiling_stands_in_for_the_agents_own_settings_and_never_widens() {
+    let ceiling = |level| limit(level, LimitedBy::Caller);
+    for (limits, expected) in [
+        (vec![ceiling(Edit)], Some(Edit)),
+        (vec![ceiling(Read)], Some(Read)),
+        (vec![ceiling(Full)], Some(Agent)),
+        (vec![ceiling(Agent)], Some(Agent)),
+        (vec![ceiling(Edit), said(Full)], Some(Edit)),
+        (vec![ceiling(Edit), said(Read)], Some(Read)),
+        (vec![ceiling(Edit), configured(Agent)], None),
+    ] {
+        assert_eq!(Permissions::in_force(None, &limits).ok(), expected, "{limits:?}");
+    }
+}
+
 fn any_limit() -> impl Strategy<Value = Limit> {
     let level = prop::sample::select(vec![Read, Edit, Full, Agent]);
     let by = prop::sample::select(vec![
@@ -76,6 +92,7 @@ fn any_limit() -> impl Strategy<Value = Limit> {
         LimitedBy::Import,
         LimitedBy::Configuration,
         LimitedBy::Project("/p".into()),
+        LimitedBy::Caller,
     ]);
     (level, by).prop_map(|(level, by)| Limit { level, by })
 }
@@ -92,7 +109,8 @@ proptest! {
         }
         let mut all = limits;
         // A choice of the user's takes the place of the agent's own settings; everything else adds to them.
-        let chosen = matches!(more.by, LimitedBy::Conversation | LimitedBy::Configuration);
+        let chosen =
+            matches!(more.by, LimitedBy::Conversation | LimitedBy::Configuration | LimitedBy::Caller);
         all.push(more);
         if let (Ok(before), Ok(after), false) = (now, Permissions::in_force(None, &all), chosen) {
             prop_assert!(after.fits_under(before));

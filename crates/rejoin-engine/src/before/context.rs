@@ -383,6 +383,14 @@ fn level_in_force(
     origin: &Origin,
     dir: &Path,
 ) -> Result<Permissions, TurnError> {
+    if let (Some(named), Some(ceiling)) = (order.permissions, order.ceiling)
+        && !named.fits_under(ceiling)
+    {
+        let (named, ceiling) = (named.name(), ceiling.name());
+        let text = format!("level {named} is more than {}, {ceiling}, allows", LimitedBy::Caller);
+        return Err(TurnError::Permission(text));
+    }
+    limits.extend(order.ceiling.map(|level| Limit { level, by: LimitedBy::Caller }));
     let configured = order.setup.permissions;
     limits.extend(configured.map(|level| Limit { level, by: LimitedBy::Configuration }));
     let mut projects = vec![project_of(&order.here), project_of(dir)];

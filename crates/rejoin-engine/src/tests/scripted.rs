@@ -355,6 +355,7 @@ impl Place {
             wish: Wish::default(),
             model: None,
             permissions: None,
+            ceiling: None,
             here: dir.clone(),
             narrowing: |_| Ok(None),
             interactive: false,

@@ -41,6 +41,30 @@ pub(super) fn a_log_that_ends_in_a_line_says_so(_: &dyn Leases, store: &dyn Stor
     assert!(!logs.open(RUN, id).unwrap().is_torn());
 }
 
+pub(super) fn a_log_is_rewritten_as_a_whole_and_removed(_: &dyn Leases, store: &dyn Store) {
+    let (id, logs) = (Uuid::from_u128(1), store.logs());
+    logs.rewrite(RUN, id, b"made\n").unwrap();
+    assert_eq!(bytes(store, id), b"made\n");
+    logs.open(RUN, id).unwrap().append(b"and more\n").unwrap();
+    logs.rewrite(RUN, id, b"other\n").unwrap();
+    logs.open(RUN, id).unwrap().append(b"goes on\n").unwrap();
+    assert_eq!(bytes(store, id), b"other\ngoes on\n");
+    assert_eq!(logs.ids(RUN).unwrap(), [id], "no draft is taken for a log");
+    assert!(logs.remove(RUN, id).unwrap());
+    assert!(!logs.remove(RUN, id).unwrap());
+    assert_eq!(logs.ids(RUN).unwrap(), [] as [Uuid; 0]);
+}
+
+pub(super) fn logs_of_one_kind_are_not_those_of_another(_: &dyn Leases, store: &dyn Store) {
+    let (id, logs) = (Uuid::from_u128(1), store.logs());
+    for (kind, text) in [(LogKind::FlowRun, "flow"), (LogKind::Queue, "queue"), (LogKind::Upload, "upload")] {
+        assert_eq!(logs.ids(kind).unwrap(), [] as [Uuid; 0]);
+        logs.open(kind, id).unwrap().append(text.as_bytes()).unwrap();
+        assert_eq!(logs.ids(kind).unwrap(), [id]);
+    }
+    assert_eq!(bytes(store, id), b"flow");
+}
+
 pub(super) fn no_list_takes_a_log_for_a_conversation(_: &dyn Leases, store: &dyn Store) {
     store.logs().open(RUN, Uuid::from_u128(1)).unwrap().append(b"{}\n").unwrap();
     assert_eq!(store.ids().unwrap(), []);

@@ -83,6 +83,8 @@ macro_rules! for_each_check {
                 too_many_bytes_are_refused;
             logs: what_was_appended_is_read,
                 a_log_that_ends_in_a_line_says_so,
+                a_log_is_rewritten_as_a_whole_and_removed,
+                logs_of_one_kind_are_not_those_of_another,
                 no_list_takes_a_log_for_a_conversation;
         }
     };

@@ -15,14 +15,19 @@ mod paging;
 mod project_dir;
 mod projects;
 mod questions;
+mod queue;
+mod run_view;
+mod runs;
 mod search;
 mod stats;
 mod tokens;
 mod transfer;
 mod turns;
+mod uploads;
 mod why;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri, header};
 use axum::routing::get;
 use bytes::Bytes;
@@ -119,8 +124,25 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(health::health))
         .routes(routes!(metrics::metrics))
         .nest("/flows", flows::router())
+        .merge(runs_and_queues())
         .merge(login::routes())
         .merge(tokens::routes())
+}
+
+/// The longest body that asks for a run: the longest prompt, written with escapes.
+const LONGEST_RUN_BODY: usize = 16 << 20;
+
+/// To ask for turns, and what waits.
+fn runs_and_queues() -> OpenApiRouter<Shared> {
+    let runs = OpenApiRouter::new()
+        .routes(routes!(runs::post, runs::list))
+        .routes(routes!(runs::get))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::retry))
+        .routes(routes!(queue::get, queue::patch))
+        .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
+    let uploads = OpenApiRouter::new().routes(routes!(uploads::post));
+    runs.merge(uploads.layer(DefaultBodyLimit::max(uploads::LARGEST)))
 }
 
 async fn no_route(uri: Uri) -> Problem {

@@ -1,0 +1,105 @@
+//! From a run that is next to a turn that stands, or to why it cannot be.
+
+use std::sync::Arc;
+
+use rejoin::{AsyncTurn, ConversationId, JournalError, Rejoin, TurnError, TurnId, TurnRequest, WantedConversation};
+use rejoin_journal::LeaseName;
+
+use super::entry::Asked;
+use super::surroundings::rights_now;
+use crate::app::App;
+use crate::caller::{Caller, TokenScope};
+use crate::problem::{Code, Problem};
+
+/// What came of beginning a run.
+pub(super) enum Beginning {
+    /// It is on its way.
+    Begun(Box<AsyncTurn>),
+    /// Its turn stands already: the daemon was killed before it noted that.
+    Stands(ConversationId),
+    /// Somebody else is at the conversation, and goes first.
+    NotYet,
+    /// It cannot be.
+    Refused(Problem),
+}
+
+/// Begins a run with the rights its token has now.
+pub(super) async fn begin(app: &App, conversation: ConversationId, asked: Asked) -> Beginning {
+    let rejoin = app.rejoin();
+    let run = asked.run();
+    let caller = rights_now(app, &asked.token);
+    let prepared = tokio::task::spawn_blocking({
+        let rejoin = Arc::clone(&rejoin);
+        move || prepare(&rejoin, conversation, asked, caller.as_ref())
+    });
+    let request = match prepared.await {
+        Ok(Ok(Prepared::Start(request))) => *request,
+        Ok(Ok(Prepared::Stands)) => return Beginning::Stands(conversation),
+        Ok(Ok(Prepared::InUse)) => return Beginning::NotYet,
+        Ok(Err(problem)) => return Beginning::Refused(problem),
+        Err(error) => return Beginning::Refused(Problem::lost(&error)),
+    };
+    match AsyncTurn::start(&rejoin, request).await {
+        Ok(turn) => Beginning::Begun(Box::new(turn)),
+        Err(error) => refused(error, run),
+    }
+}
+
+fn refused(error: rejoin::Error, run: TurnId) -> Beginning {
+    match &error {
+        rejoin::Error::Turn(
+            TurnError::Busy { .. } | TurnError::Changed { .. } | TurnError::TooMany { .. } | TurnError::Cancelled { .. },
+        ) => Beginning::NotYet,
+        // A key of a run is its id, whatever became different since.
+        rejoin::Error::Turn(
+            TurnError::AlreadyAsked { conversation, turn, .. } | TurnError::KeyReused { conversation, turn, .. },
+        ) if *turn == run => Beginning::Stands(*conversation),
+        _ => Beginning::Refused(error.into()),
+    }
+}
+
+/// What is to be done with a run.
+enum Prepared {
+    Start(Box<TurnRequest>),
+    Stands,
+    InUse,
+}
+
+fn prepare(
+    rejoin: &Rejoin,
+    conversation: ConversationId,
+    asked: Asked,
+    caller: Option<&Caller>,
+) -> Result<Prepared, Problem> {
+    let Asked { mut request, name, project, .. } = asked;
+    if matches!(rejoin.leases().holder(&LeaseName::conversation(conversation)), Ok(Some(_))) {
+        return Ok(Prepared::InUse);
+    }
+    let exists = match rejoin.open_conversation(conversation) {
+        Ok(view) if view.conversation().tree.turn(request.turn).is_some() => return Ok(Prepared::Stands),
+        Ok(view) => {
+            // Of several that were to begin it, each may say how.
+            request.scope = request.scope.filter(|scope| view.info().is_none_or(|info| info.scope != *scope));
+            true
+        }
+        Err(rejoin::Error::Turn(TurnError::Journal(JournalError::NotFound { .. }))) => false,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(caller) = caller else {
+        return Err(Problem::new(Code::NotAllowed, "the token this was asked for with was revoked before it began")
+            .hint("ask for it again with a token that is good"));
+    };
+    caller.require(TokenScope::Prompt)?;
+    if !caller.sees(project.as_ref()) {
+        return Err(Problem::new(Code::NotAllowed, format!("the token may not go into {project} any more")));
+    }
+    if exists {
+        request.conversation = Some(WantedConversation::Id(conversation));
+    } else if request.conversation.is_none() {
+        request.new_conversation = conversation;
+        request.conversation = name.map(WantedConversation::Named);
+    }
+    request.ceiling = caller.ceiling;
+    request.idempotency_key = Some(request.turn.to_string());
+    Ok(Prepared::Start(Box::new(request)))
+}

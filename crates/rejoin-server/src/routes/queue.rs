@@ -1,0 +1,142 @@
+//! `/conversations/{id}/queue`: the prompts that wait in a conversation.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use rejoin::{ConversationId, TurnId, WantedPlace};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::body::Body;
+use super::run_view::ShownRun;
+use crate::app::Shared;
+use crate::caller::{Caller, TokenScope};
+use crate::problem::{Code, Problem, ProblemBody};
+use crate::queue::{Entry, RunEnd, now};
+
+/// What waits in a conversation.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ShownQueue {
+    /// Nothing begins until it goes on.
+    paused: bool,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// Those that wait, the next one first.
+    runs: Vec<ShownRun>,
+}
+
+/// One change of a queue.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) enum QueueChange {
+    /// Let nothing begin, or go on.
+    Pause(bool),
+    /// These come first, in this order; the others keep theirs behind them.
+    #[schema(value_type = Vec<uuid::Uuid>)]
+    Order(Vec<TurnId>),
+    /// Let one say something else.
+    Edit(PromptEdit),
+    /// Take one out.
+    #[schema(value_type = uuid::Uuid)]
+    Delete(TurnId),
+}
+
+/// Other words for a run that waits.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PromptEdit {
+    #[schema(value_type = uuid::Uuid)]
+    run: TurnId,
+    prompt: String,
+}
+
+/// The conversation, if this caller sees it; one that is yet to begin is there if something waits in it.
+async fn seen(app: &Shared, caller: &Caller, id: &str) -> Result<ConversationId, Problem> {
+    let unknown = || Problem::not_found(format!("there is no conversation {id:?}"));
+    let conversation: ConversationId = id.parse().map_err(|_| unknown())?;
+    app.queue.is_ready().await;
+    if let Some(asked) = app.queue.first_waiting(conversation) {
+        return caller.sees(asked.project.as_ref()).then_some(conversation).ok_or_else(unknown);
+    }
+    let caller = caller.clone();
+    let sees = app.blocking(move |rejoin| {
+        let view = rejoin.open_conversation(conversation)?;
+        Ok(view.info().is_some_and(|info| caller.sees(info.project.as_ref())))
+    });
+    if sees.await? { Ok(conversation) } else { Err(unknown()) }
+}
+
+fn shown(app: &Shared, conversation: ConversationId) -> ShownQueue {
+    let queue = app.queue.look_at_queue(conversation);
+    let runs = queue.waiting.into_iter().filter_map(|run| {
+        let look = app.queue.look(run)?;
+        let prompt = look.asked.request.prompt.clone();
+        Some(ShownRun { prompt, ..ShownRun::listed(look) })
+    });
+    ShownQueue { paused: queue.paused.is_some(), runs: runs.collect(), why: queue.paused }
+}
+
+/// The prompts that wait in a conversation, whole.
+#[utoipa::path(
+    get, path = "/conversations/{id}/queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    responses((status = 200, body = ShownQueue), (status = 404, body = ProblemBody))
+)]
+pub(crate) async fn get(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<ShownQueue>, Problem> {
+    caller.require(TokenScope::Read)?;
+    let conversation = seen(&app, &caller, &id).await?;
+    Ok(Json(shown(&app, conversation)))
+}
+
+/// Changes the queue of a conversation, and tells how it stands then.
+#[utoipa::path(
+    patch, path = "/conversations/{id}/queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    request_body = QueueChange,
+    responses((status = 200, body = ShownQueue), (status = "4XX", body = ProblemBody))
+)]
+pub(crate) async fn patch(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(change): Body<QueueChange>,
+) -> Result<Json<ShownQueue>, Problem> {
+    caller.require(TokenScope::Prompt)?;
+    let conversation = seen(&app, &caller, &id).await?;
+    if let QueueChange::Edit(edit) = &change {
+        crate::queue::check_prompt(&edit.prompt)?;
+    }
+    let changing = app.clone();
+    app.blocking(move |rejoin| {
+        changing.queue.change(rejoin, conversation, |standing| {
+            let entries = match change {
+                QueueChange::Pause(true) if standing.state.paused().is_some() => Vec::new(),
+                QueueChange::Pause(true) => vec![Entry::Paused { why: "somebody paused it".to_owned() }],
+                QueueChange::Pause(false) => vec![Entry::Resumed],
+                QueueChange::Order(order) => {
+                    for run in &order {
+                        standing.idle(*run)?;
+                    }
+                    vec![Entry::Ordered { order }]
+                }
+                QueueChange::Edit(PromptEdit { run, prompt }) => {
+                    let place = &standing.idle(run)?.asked.request.place;
+                    if matches!(place, Some(WantedPlace::Again(_))) {
+                        return Err(Problem::new(Code::Conflict, "this run has a turn again, with its own words")
+                            .hint("take it out of the queue and ask for another one"));
+                    }
+                    vec![Entry::Edited { run, prompt }]
+                }
+                QueueChange::Delete(run) => {
+                    standing.idle(run)?;
+                    vec![Entry::Ended { run, status: RunEnd::Cancelled, problem: None, time: now() }]
+                }
+            };
+            Ok((entries, ()))
+        })
+    })
+    .await?;
+    Ok(Json(shown(&app, conversation)))
+}

@@ -1,0 +1,509 @@
+//! `/runs`: to ask for a turn, to see how it stands, to stop it, and to have it again.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use rejoin::{ConversationId, Cursor, Rejoin, TurnId, TurnRequest, WantedConversation, WantedMessage, WantedPlace};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Instant;
+use utoipa::{IntoParams, ToSchema};
+
+use super::body::{Body, Params, expect_type, take_bytes};
+use super::run_view::{RunStatus, ShownRun, find_turn};
+use crate::app::{App, Shared};
+use crate::caller::{Caller, TokenScope};
+use crate::problem::{Code, Problem, ProblemBody};
+use crate::queue::{
+    Asked, Entry, Ephemeral, Phase, RunEnd, RunLook, Submitted, Wanted, are_kept, derived_ids, key_reused, now,
+};
+
+/// How long an answer waits for a run that should begin at once, to tell at once if it cannot.
+const FOR_THE_START: Duration = Duration::from_secs(2);
+
+/// The longest anybody waits for a change.
+const LONGEST_WAIT: u64 = 60;
+
+const USUAL_PAGE: usize = 50;
+const LONGEST_PAGE: usize = 200;
+
+/// A run that was taken.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TakenRun {
+    /// Its id.
+    #[schema(value_type = uuid::Uuid)]
+    run: TurnId,
+    /// The same: a run is a turn.
+    #[schema(value_type = uuid::Uuid)]
+    turn: TurnId,
+    /// Its conversation; none if it is ephemeral.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    conversation: Option<ConversationId>,
+    /// Where to watch the conversation from, to see all of this run; none if it is ephemeral.
+    #[schema(value_type = Option<String>)]
+    cursor: Option<Cursor>,
+    /// How it stands.
+    status: RunStatus,
+    /// Whether the agent's questions wait for somebody to answer them.
+    interactive: bool,
+    /// Its place among those that wait in the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<usize>,
+    /// The queue of the conversation is paused: nothing begins until it goes on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    queue_paused: bool,
+}
+
+impl From<RunLook> for TakenRun {
+    fn from(look: RunLook) -> Self {
+        let status = RunStatus::of(&look);
+        Self {
+            run: look.asked.run(),
+            turn: look.asked.run(),
+            conversation: Some(look.conversation),
+            cursor: Some(look.asked.cursor),
+            status,
+            interactive: look.asked.request.interactive,
+            position: look.position,
+            queue_paused: look.paused && status == RunStatus::Queued,
+        }
+    }
+}
+
+/// The key of a request, if it has one.
+fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default().to_owned();
+    let request = rejoin_core::RequestKey { key, digest: String::new() };
+    request.check().map_err(|error| Problem::bad_request(error.to_string()))?;
+    Ok(Some(request.key))
+}
+
+/// Asks for a turn.
+///
+/// It waits in the queue of its conversation until it is its turn. With an `Idempotency-Key`, or `turn`, it is safe to
+/// send twice: the second time the run that stands is told.
+#[utoipa::path(
+    post, path = "/runs", tag = "runs", request_body = Wanted,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request")),
+    responses((status = 202, body = TakenRun), (status = "4XX", body = ProblemBody))
+)]
+pub(crate) async fn post(
+    State(app): State<Shared>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(wanted): Body<Wanted>,
+) -> Result<Response, Problem> {
+    caller.require(TokenScope::Prompt)?;
+    let key = key_of(&headers)?;
+    wanted.check(key.as_deref())?;
+    app.queue.is_ready().await;
+    let run = wanted.run(&caller, key.as_deref())?;
+    if let Some(known) = app.queue.look(run) {
+        return replay(known, &caller, &wanted.digest());
+    }
+    let ephemeral = wanted.ephemeral;
+    let asking = app.clone();
+    let resolved = app.blocking(move |rejoin| {
+        let naming = wanted.name.is_some().then(|| asking.queue.naming.lock().unwrap_or_else(PoisonError::into_inner));
+        let resolved = wanted.resolve(&asking, rejoin, &caller, run, key.as_deref())?;
+        if ephemeral {
+            let mut asked = resolved.asked;
+            asked.request.ceiling = caller.ceiling;
+            return Ok(Err((asked.project, asked.request)));
+        }
+        let submitted = submit(&asking, rejoin, resolved.conversation, resolved.asked);
+        drop(naming);
+        submitted.map(Ok)
+    });
+    match resolved.await? {
+        Ok(submitted) => answer(&app, run, &submitted).await,
+        Err((project, request)) => {
+            let interactive = request.interactive;
+            let run = Ephemeral::start(&app, project, request).await?;
+            let status = RunStatus::Running;
+            let taken = TakenRun {
+                run,
+                turn: run,
+                conversation: None,
+                cursor: None,
+                status,
+                interactive,
+                position: None,
+                queue_paused: false,
+            };
+            Ok((StatusCode::ACCEPTED, Json(taken)).into_response())
+        }
+    }
+}
+
+fn submit(app: &App, rejoin: &Rejoin, conversation: ConversationId, asked: Asked) -> Result<Submitted, Problem> {
+    rejoin.make_home()?;
+    app.queue.submit(rejoin, conversation, asked)
+}
+
+/// What was asked for before, if it is the same.
+fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
+    if known.asked.token != caller.token || known.asked.digest != digest {
+        return Err(key_reused(known.asked.run(), known.conversation));
+    }
+    let mut response = told(known);
+    response.headers_mut().insert(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// The answer to a run that was taken: if it should begin at once, it is waited for whether it can.
+async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
+    let mut changes = app.queue.changes();
+    let deadline = Instant::now() + FOR_THE_START;
+    while app.queue.look(run).is_some_and(|look| look.phase == Phase::Waiting) && app.queue.begins_now(run) {
+        if tokio::time::timeout_at(deadline, changes.changed()).await.is_err() {
+            break;
+        }
+    }
+    let look = app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
+    let mut response = told(look);
+    if matches!(submitted, Submitted::Before) {
+        let replayed = HeaderName::from_static("idempotent-replayed");
+        response.headers_mut().insert(replayed, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+/// A run that was taken; one that could not begin, by why.
+fn told(look: RunLook) -> Response {
+    match &look.phase {
+        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => problem_again(look.asked.run(), problem),
+        _ => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
+    }
+}
+
+/// A problem as it was kept.
+fn problem_again(run: TurnId, problem: &Value) -> Response {
+    let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+    let status = status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut body = problem.clone();
+    if let Some(body) = body.as_object_mut() {
+        body.insert("run".to_owned(), Value::from(run.to_string()));
+    }
+    let mut response = (status, Json(body)).into_response();
+    let kind = HeaderValue::from_static("application/problem+json");
+    response.headers_mut().insert(axum::http::header::CONTENT_TYPE, kind);
+    response
+}
+
+/// Which runs to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichRuns {
+    /// Only those that stand like this.
+    status: Option<RunStatus>,
+    /// Only those of this project, by its root.
+    project: Option<String>,
+    /// Only those of this conversation.
+    conversation: Option<String>,
+    /// So many, 50 if nothing is said, 200 at most.
+    limit: Option<usize>,
+    /// Behind those of an earlier page.
+    cursor: Option<String>,
+}
+
+/// A page of runs, the newest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RunPage {
+    runs: Vec<ShownRun>,
+    /// Where the next page begins; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// The runs of this daemon: those that wait, those on their way, and those that ended within a week.
+#[utoipa::path(get, path = "/runs", tag = "runs", params(WhichRuns), responses((status = 200, body = RunPage)))]
+pub(crate) async fn list(
+    State(app): State<Shared>,
+    caller: Caller,
+    Params(which): Params<WhichRuns>,
+) -> Result<Json<RunPage>, Problem> {
+    caller.require(TokenScope::Read)?;
+    app.queue.is_ready().await;
+    let limit = which.limit.unwrap_or(USUAL_PAGE).clamp(1, LONGEST_PAGE);
+    let after = which.cursor.as_deref().map(|text| {
+        let parsed = text.split_once('~').and_then(|(time, run)| Some((time.to_owned(), run.parse::<TurnId>().ok()?)));
+        parsed.ok_or_else(|| Problem::bad_request(format!("{text:?} is no cursor of a list of runs")))
+    });
+    let after = after.transpose()?;
+    let place = |look: &RunLook| (look.asked.time.clone(), look.asked.run());
+    let mut all = app.queue.look_at_all();
+    all.retain(|look| {
+        caller.sees(look.asked.project.as_ref())
+            && which.status.is_none_or(|status| RunStatus::of(look) == status)
+            && which.project.as_ref().is_none_or(|project| look.asked.project == *project)
+            && which.conversation.as_ref().is_none_or(|id| look.conversation.to_string() == *id)
+            && after.as_ref().is_none_or(|after| place(look) < *after)
+    });
+    all.sort_unstable_by_key(|look| std::cmp::Reverse(place(look)));
+    let more = all.len() > limit;
+    all.truncate(limit);
+    let last = all.last().filter(|_| more).map(place);
+    let cursor = last.map(|(time, run)| format!("{time}~{run}"));
+    Ok(Json(RunPage { runs: all.into_iter().map(ShownRun::listed).collect(), cursor }))
+}
+
+/// How to look at a run.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HowToLook {
+    /// Wait so many seconds, 60 at most, until it stands otherwise or is over.
+    wait: Option<u64>,
+    /// The conversation of a turn that this daemon did not run.
+    conversation: Option<String>,
+}
+
+/// How a run stands.
+#[utoipa::path(
+    get, path = "/runs/{id}", tag = "runs", params(("id" = uuid::Uuid, Path), HowToLook),
+    responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
+)]
+pub(crate) async fn get(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Params(how): Params<HowToLook>,
+) -> Result<Json<ShownRun>, Problem> {
+    caller.require(TokenScope::Read)?;
+    app.queue.is_ready().await;
+    let run = run_id(&id)?;
+    let conversation = how.conversation.as_deref().map(|text| {
+        text.parse().map_err(|_| Problem::not_found(format!("there is no conversation {text:?}")))
+    });
+    let conversation: Option<ConversationId> = conversation.transpose()?;
+    let wait = Duration::from_secs(how.wait.unwrap_or(0).min(LONGEST_WAIT));
+    await_change(&app, run, wait).await;
+    Ok(Json(show(&app, &caller, run, conversation).await?))
+}
+
+fn run_id(text: &str) -> Result<TurnId, Problem> {
+    text.parse().map_err(|_| Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id"))
+}
+
+/// How a run stands and where it waits: what somebody who waits wants to hear of.
+fn standing(app: &App, run: TurnId) -> Option<(RunStatus, Option<usize>)> {
+    match app.queue.look(run) {
+        Some(look) => Some((RunStatus::of(&look), look.position)),
+        None => {
+            let (known, asks) = app.queue.look_at_ephemeral(run)?;
+            Some((ShownRun::of_ephemeral(run, known, asks).status, None))
+        }
+    }
+}
+
+/// Waits until a run stands otherwise than now; not at all if it is over, or not one of ours.
+async fn await_change(app: &App, run: TurnId, wait: Duration) {
+    let (mut changes, deadline) = (app.queue.changes(), Instant::now() + wait);
+    let before = standing(app, run);
+    let is_over = before.is_none_or(|(status, _)| status.is_final());
+    while !wait.is_zero() && !is_over && standing(app, run) == before {
+        if tokio::time::timeout_at(deadline, changes.changed()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A run, or a turn of another process, as this caller may see it.
+async fn show(
+    app: &Shared,
+    caller: &Caller,
+    run: TurnId,
+    conversation: Option<ConversationId>,
+) -> Result<ShownRun, Problem> {
+    if let Some((known, asks)) = app.queue.look_at_ephemeral(run).filter(|(known, _)| caller.sees(known.project.as_ref())) {
+        return Ok(ShownRun::of_ephemeral(run, known, asks));
+    }
+    let known = app.queue.look(run).filter(|look| caller.sees(look.asked.project.as_ref()));
+    let (looking, caller) = (app.clone(), caller.clone());
+    app.blocking(move |rejoin| match known {
+        Some(look) => ShownRun::whole(rejoin, look),
+        None => find_turn(&looking, rejoin, &caller, run, conversation),
+    })
+    .await
+}
+
+/// How to stop a run.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct HowToCancel {
+    /// Do not wait for the agent any longer: end everything at once.
+    force: bool,
+    /// The conversation of a turn that this daemon did not run.
+    conversation: Option<String>,
+}
+
+/// A body that may be missing.
+async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) -> Result<T, Problem> {
+    let headers = request.headers().clone();
+    let bytes = take_bytes(request, &()).await?;
+    if bytes.is_empty() {
+        return Ok(T::default());
+    }
+    expect_type(&headers, "application/json")?;
+    serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
+}
+
+/// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
+#[utoipa::path(
+    post, path = "/runs/{id}/cancel", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    request_body(content = Option<HowToCancel>),
+    responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
+)]
+pub(crate) async fn cancel(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Json<ShownRun>, Problem> {
+    caller.require(TokenScope::Prompt)?;
+    let how: HowToCancel = optional(request).await?;
+    app.queue.is_ready().await;
+    let run = run_id(&id)?;
+    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let shown = show(&app, &caller, run, conversation).await?;
+    let Some(conversation) = shown.conversation else {
+        app.queue.cancel_here(run, how.force);
+        return Ok(Json(show(&app, &caller, run, None).await?));
+    };
+    if !shown.status.is_final() {
+        let asking = app.clone();
+        app.blocking(move |rejoin| cancel_one(&asking, rejoin, conversation, run, how.force)).await?;
+    }
+    let mut shown = show(&app, &caller, run, Some(conversation)).await?;
+    let queue = app.queue.look_at_queue(conversation);
+    shown.queue_paused = queue.paused.is_some() && !queue.waiting.is_empty();
+    Ok(Json(shown))
+}
+
+fn cancel_one(app: &App, rejoin: &Rejoin, conversation: ConversationId, run: TurnId, force: bool) -> Result<(), Problem> {
+    // Where it was asked for, which is where others wait behind it.
+    let queue = app.queue.home_of(run).unwrap_or(conversation);
+    let waited = app.queue.change(rejoin, queue, |standing| {
+        let waits = standing.idle(run).is_ok();
+        let mut entries = Vec::new();
+        if waits {
+            let (status, problem) = (RunEnd::Cancelled, None);
+            entries.push(Entry::Ended { run, status, problem, time: now() });
+        }
+        let others = standing.state.waiting().iter().any(|other| *other != run);
+        if others && standing.state.paused().is_none() {
+            entries.push(Entry::Paused { why: format!("run {run} was cancelled") });
+        }
+        Ok((entries, waits))
+    })?;
+    if !waited && !app.queue.cancel_here(run, force) {
+        rejoin.ask_to_cancel(conversation, run)?;
+    }
+    Ok(())
+}
+
+/// What to change when a run is wanted again.
+#[derive(Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct HowToRetry {
+    /// The conversation of a turn that this daemon did not run.
+    conversation: Option<String>,
+    /// Whether somebody answers the agent's questions; as it was, if nothing is said.
+    interactive: Option<bool>,
+}
+
+/// Has a run again that is over: one that failed or was cut goes on in its session, a completed one gets a sibling.
+#[utoipa::path(
+    post, path = "/runs/{id}/retry", tag = "runs",
+    params(
+        ("id" = uuid::Uuid, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request"),
+    ),
+    request_body(content = Option<HowToRetry>),
+    responses((status = 202, body = TakenRun), (status = "4XX", body = ProblemBody))
+)]
+pub(crate) async fn retry(
+    State(app): State<Shared>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<Response, Problem> {
+    caller.require(TokenScope::Prompt)?;
+    let key = key_of(&headers)?;
+    let how: HowToRetry = optional(request).await?;
+    app.queue.is_ready().await;
+    let before = run_id(&id)?;
+    let digest = format!("retry {before} {}", serde_json::to_string(&how).unwrap_or_default());
+    let run = key.as_ref().map_or_else(
+        || TurnId::new(uuid::Uuid::new_v4()),
+        |key| derived_ids::turn(&caller.token, key),
+    );
+    if let Some(known) = app.queue.look(run) {
+        return replay(known, &caller, &digest);
+    }
+    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let shown = show(&app, &caller, before, conversation).await?;
+    let Some(conversation) = shown.conversation else {
+        return Err(Problem::new(Code::Conflict, "an ephemeral run is not kept, so it cannot be had again")
+            .hint("ask for it anew"));
+    };
+    if !shown.status.is_final() {
+        return Err(Problem::new(Code::Conflict, format!("run {before} is not over")).hint("cancel it first, or wait"));
+    }
+    let again = again(app.queue.look(before), &shown, run, conversation, &how)?;
+    let asking = app.clone();
+    let submitted = app
+        .blocking(move |rejoin| {
+            let (project, name, mut request, home) = again;
+            if !are_kept(rejoin, &request.attach_kept) {
+                request.attach_kept.clear();
+            }
+            // It may be yet to begin.
+            let cursor = rejoin.end_of(home).unwrap_or(Cursor::BEGINNING);
+            if request.dir.as_os_str().is_empty() {
+                let view = rejoin.open_conversation(home)?;
+                request.dir = view.info().map(|info| info.dir.clone()).unwrap_or_default().into();
+            }
+            let asked = Asked { token: caller.token, digest, request, project, name, cursor, time: now() };
+            submit(&asking, rejoin, home, asked)
+        })
+        .await?;
+    answer(&app, run, &submitted).await
+}
+
+type Again = (String, Option<String>, TurnRequest, ConversationId);
+
+/// The request for a run that is wanted again.
+fn again(
+    known: Option<RunLook>,
+    shown: &ShownRun,
+    run: TurnId,
+    conversation: ConversationId,
+    how: &HowToRetry,
+) -> Result<Again, Problem> {
+    let project = shown.project.clone().ok_or_else(|| {
+        Problem::new(Code::Conflict, "nothing tells which project this conversation belongs to")
+    })?;
+    let stands = shown.begun.is_some();
+    let name = known.as_ref().and_then(|look| look.asked.name.clone()).filter(|_| !stands);
+    let mut request = known.map_or_else(|| TurnRequest::new("", ""), |look| look.asked.request);
+    request.turn = run;
+    request.interactive = how.interactive.unwrap_or(request.interactive);
+    if stands {
+        // With its own words, which the journal has.
+        request.prompt = String::new();
+        request.conversation = Some(WantedConversation::Id(conversation));
+        request.place = Some(WantedPlace::Again(Some(WantedMessage::Id(shown.run))));
+        request.scope = None;
+    }
+    Ok((project, name, request, conversation))
+}
