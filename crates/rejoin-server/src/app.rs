@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rejoin::Rejoin;
+use rejoin_core::{ConversationId, TurnId};
 
 use crate::auth::Auth;
 use crate::problem::Problem;
@@ -35,6 +36,13 @@ impl App {
     /// rejoin, as it is configured now.
     pub(crate) fn rejoin(&self) -> Arc<Rejoin> {
         Arc::clone(&self.rejoin.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The conversation of a run.
+    // SEAM: the queue knows it.
+    #[allow(clippy::unused_self, reason = "see above")]
+    pub(crate) fn conversation_of(&self, _run: TurnId) -> Option<ConversationId> {
+        None
     }
 
     /// Carries out what waits for the disk on a thread that may.

@@ -77,7 +77,7 @@ pub fn serve(
         let listener = Listener::open(&options.listen)?;
         rejoin.make_home()?;
         let home = rejoin.home().to_owned();
-        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue, Hubs));
+        let app = Arc::new(App::new(rejoin, options.roots.clone(), Auth, Queue, Hubs::default()));
         let (end, ending) = watch::channel(false);
         let _note = DaemonNote::write(&home, listener.address())
             .map_err(cannot("cannot note the daemon's address"))?;

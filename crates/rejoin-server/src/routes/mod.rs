@@ -1,6 +1,7 @@
 //! One file per kind of thing that can be asked for.
 
 pub(crate) mod body;
+mod events;
 mod overview;
 
 use axum::Router;
@@ -25,7 +26,14 @@ struct Document;
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
     let (router, _document) = OpenApiRouter::with_openapi(Document::openapi())
-        .nest(API, OpenApiRouter::new().routes(routes!(overview::overview)))
+        .nest(
+            API,
+            OpenApiRouter::new()
+                .routes(routes!(overview::overview))
+                .routes(routes!(events::conversation_events))
+                .routes(routes!(events::run_events))
+                .routes(routes!(events::stream)),
+        )
         .split_for_parts();
     router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app)
 }
