@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::{
     AgentSession, AnswerText, Attachment, Decision, Event, Intent, Kind, MessageId, Part, Reason, Record,
-    SCHEMA_VERSION, System, TurnId,
+    SCHEMA_VERSION, System, Told, TurnId,
 };
 
 /// Something that was told about a turn.
@@ -21,14 +21,30 @@ pub struct Retold {
     pub event: Event,
 }
 
+/// All that one record tells.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToldRecord {
+    /// The turn it is about, if it is about one.
+    pub turn: Option<TurnId>,
+    /// May be nothing.
+    pub told: Vec<Told>,
+}
+
 /// Tells the events of records, which it is given in the order of the journal, each turn from its first
 /// record on. Those of several turns may stand between each other.
 #[derive(Clone, Debug, Default)]
 pub struct Reteller {
-    /// The turn of each message that was seen.
-    turns: HashMap<MessageId, TurnId>,
+    /// Each message that was seen, of turns that have not ended.
+    messages: HashMap<MessageId, SeenMessage>,
     /// What is known of turns that have not ended.
     open: HashMap<TurnId, OpenTurn>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SeenMessage {
+    turn: TurnId,
+    /// Bytes of text it has so far.
+    text: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -40,7 +56,17 @@ struct OpenTurn {
 }
 
 impl Reteller {
-    /// Takes in the next record and says what it tells.
+    /// Takes in the next record and says all that it tells.
+    pub fn tell(&mut self, record: Record) -> ToldRecord {
+        let beside = Told::beside_events(&record);
+        let begun = (record.kind == Kind::User).then_some(record.uuid);
+        let events = self.apply(record);
+        let turn = begun.or_else(|| events.first().map(|retold| retold.turn));
+        let events = events.into_iter().map(|retold| Told::Event(retold.event));
+        ToldRecord { turn, told: beside.into_iter().chain(events).collect() }
+    }
+
+    /// Takes in the next record and says which events it tells.
     pub fn apply(&mut self, record: Record) -> Vec<Retold> {
         let turn = match record.kind {
             Kind::User => Some(self.begin(&record)),
@@ -65,16 +91,17 @@ impl Reteller {
         let open = OpenTurn { attachments: attachments.collect(), ..OpenTurn::default() };
         // A second line of a prompt's id is a copy of it.
         self.open.entry(record.uuid).or_insert(open).messages.push(record.uuid);
-        self.turns.insert(record.uuid, record.uuid);
+        self.messages.insert(record.uuid, SeenMessage { turn: record.uuid, text: 0 });
         record.uuid
     }
 
     fn turn_of(&mut self, record: &Record) -> Option<TurnId> {
-        let known = self.turns.get(&record.uuid);
-        let turn = *known.or_else(|| self.turns.get(&record.parent_uuid?))?;
-        if self.turns.insert(record.uuid, turn).is_none() {
-            self.open.entry(turn).or_default().messages.push(record.uuid);
+        if let Some(known) = self.messages.get(&record.uuid) {
+            return Some(known.turn);
         }
+        let turn = self.messages.get(&record.parent_uuid?)?.turn;
+        self.messages.insert(record.uuid, SeenMessage { turn, text: 0 });
+        self.open.entry(turn).or_default().messages.push(record.uuid);
         Some(turn)
     }
 
@@ -90,6 +117,7 @@ impl Reteller {
         }
         let named = record.native.is_some();
         let mut offset = record.replaces.or(record.offset).unwrap_or_default();
+        let mut end = self.messages.get(&message).map_or(0, |seen| seen.text);
         let (mut model, mut native) = (record.model, record.native.and_then(|native| native.message_id));
         let parts = record.message.map(|content| content.parts).unwrap_or_default();
         let nothing_said = parts.is_empty();
@@ -99,6 +127,7 @@ impl Reteller {
                 Part::Text { text, thought: false } => {
                     let at = offset;
                     offset += text.len();
+                    end = offset;
                     self.open.entry(turn).or_default().answer.put(message, at, &text);
                     if named || record.replaces.is_some() {
                         let (model, native) = (model.take(), native.take());
@@ -121,8 +150,11 @@ impl Reteller {
             });
         }
         if named && nothing_said {
-            // Its text was told in pieces, all of it.
-            events.push(Event::Message { message, offset, text: String::new(), model, native });
+            // Its text was told in pieces, all of it: nothing is new, and nothing is taken back.
+            events.push(Event::Message { message, offset: end, text: String::new(), model, native });
+        }
+        if let Some(seen) = self.messages.get_mut(&message) {
+            seen.text = end;
         }
         if let Some(usage) = record.tokens {
             events.push(Event::Usage { usage, cost: record.cost });
@@ -139,7 +171,7 @@ impl Reteller {
             Some(System::Receipt(receipt)) => {
                 let open = self.open.remove(&turn).unwrap_or_default();
                 for message in &open.messages {
-                    self.turns.remove(message);
+                    self.messages.remove(message);
                 }
                 Event::Result { text: open.answer.into_string(), receipt }
             }

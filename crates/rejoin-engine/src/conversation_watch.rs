@@ -5,19 +5,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rejoin_core::{ConversationId, Event, TurnId};
-use rejoin_journal::{Cursor, JournalError, Waker};
+use rejoin_core::{ConversationId, Event, Told, TurnId};
+use rejoin_journal::{Cursor, JournalError, Waker, open_turns_begin};
 
-use crate::retelling::Retelling;
+use crate::retelling::{Retelling, RetoldRecord};
 use crate::{Engine, TurnError};
 
-/// So many records are told at once.
+/// Records are read until this many wait to be told, or this many bytes of them.
 const AT_ONCE: usize = 256;
+const BYTES_AT_ONCE: u64 = 64 << 10;
 
 /// Watches a conversation, whichever process writes it. It never ends by itself: turns end, and others may follow.
 ///
-/// Each turn is told as those were told who watched it where it ran; of its text, pieces come gathered, and what its
-/// agent wrote to standard error is not kept. A journal that is not any more what was read of it is an error ([`JournalError::Diverged`]), after which nothing more comes.
+/// Each turn is told as those were told who watched it where it ran, and what the user said before it; of its text,
+/// pieces come gathered, and what its agent wrote to standard error is not kept. Changes of the conversation itself are
+/// told as well. A journal that is not any more what was read of it is an error ([`JournalError::Diverged`]), after which nothing more comes.
 pub struct ConversationWatch {
     retelling: Retelling,
     /// What stands before that was told to somebody else.
@@ -32,11 +34,29 @@ pub struct ConversationWatch {
 /// What one record of the journal tells: all of it or nothing, so that there is a cursor behind it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WatchedEvents {
-    /// The turn.
-    pub turn: TurnId,
-    /// What happened in it, at least one event.
-    pub events: Vec<Event>,
+    /// The turn it is about; none where the conversation itself was changed.
+    pub turn: Option<TurnId>,
+    /// What it tells, at least one thing.
+    pub told: Vec<Told>,
+    /// When it was written, for display.
+    pub time: String,
+    place: u64,
     end: u64,
+}
+
+impl WatchedEvents {
+    /// What happened in the turn: all but prompts and changes of the conversation.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.told.iter().filter_map(|told| match told {
+            Told::Event(event) => Some(event),
+            Told::Prompt(_) | Told::Changed(_) => None,
+        })
+    }
+
+    /// Where in the journal all stands that was told up to here; it grows.
+    pub fn position(&self) -> u64 {
+        self.end
+    }
 }
 
 /// What came of waiting for events of a conversation.
@@ -57,12 +77,14 @@ impl Engine {
         conversation: ConversationId,
         after: Option<Cursor>,
     ) -> Result<ConversationWatch, TurnError> {
-        let begin = self.store.place(conversation, &after.unwrap_or(Cursor::BEGINNING))?;
+        let cursor = after.unwrap_or(Cursor::BEGINNING);
+        let begin = self.store.place(conversation, &cursor)?;
+        // A turn that is told in part is understood by its first records.
+        let from = open_turns_begin(self.store.as_ref(), conversation, begin)?;
         Ok(ConversationWatch {
-            // From the very beginning: a turn that is told in part is understood by its first records.
-            retelling: Retelling::new(Arc::clone(&self.store), conversation, 0),
+            retelling: Retelling::new(Arc::clone(&self.store), conversation, from),
             begin,
-            cursor: Cursor::BEGINNING,
+            cursor,
             waiting: VecDeque::new(),
             waker: Waker::new(),
             over: false,
@@ -102,14 +124,18 @@ impl ConversationWatch {
         let (store, conversation) = (Arc::clone(&retelling.store), retelling.conversation);
         // Since the last call another journal may have taken its place.
         store.place(conversation, &self.cursor)?;
+        let mut bytes = 0;
         retelling.tell(limit, &self.waker, &mut |record| {
-            let mut told = record.told.into_iter().peekable();
-            if let Some(first) = told.peek().filter(|_| record.place >= *begin) {
-                let turn = first.turn;
-                let events = told.map(|told| told.event).collect();
-                waiting.push_back(WatchedEvents { turn, events, end: record.end });
+            let RetoldRecord { place, end, time, turn, told } = record;
+            if place >= *begin && !told.is_empty() {
+                bytes += end.saturating_sub(place);
+                waiting.push_back(WatchedEvents { turn, told, time, place, end });
             }
-            if waiting.len() >= AT_ONCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if waiting.len() >= AT_ONCE || bytes >= BYTES_AT_ONCE {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         })?;
         self.cursor = store.cursor(conversation, retelling.at())?;
         Ok(())
@@ -118,6 +144,12 @@ impl ConversationWatch {
     /// Where to go on behind some events: a watch that begins there tells exactly what comes after them.
     pub fn cursor_behind(&self, events: &WatchedEvents) -> Result<Cursor, JournalError> {
         self.retelling.store.cursor(self.retelling.conversation, events.end)
+    }
+
+    /// Up to where all was handed out, also what tells nothing.
+    pub fn position(&self) -> u64 {
+        let read = self.retelling.at().max(self.begin);
+        self.waiting.front().map_or(read, |next| next.place)
     }
 
     /// What ends the watch, from any thread.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Waker as TaskWaker;
 use std::time::Duration;
 
-use rejoin_core::{ConversationId, Event, MessageId, TurnId};
+use rejoin_core::{ConversationId, Event, MessageId, Told, TurnId};
 use rejoin_journal::{JournalError, Store, Waker};
 
 use crate::during::feed::{Fed, Feed};
@@ -102,9 +102,10 @@ impl FromJournal {
             if record.place < shown.place {
                 return ControlFlow::Continue(());
             }
-            for told in record.told.into_iter().filter(|told| told.turn == *turn) {
-                *ended |= matches!(told.event, Event::Result { .. });
-                waiting.extend(shown.unseen(told.event));
+            for told in record.told.into_iter().filter(|_| record.turn == Some(*turn)) {
+                let Told::Event(event) = told else { continue };
+                *ended |= matches!(event, Event::Result { .. });
+                waiting.extend(shown.unseen(event));
             }
             if *ended || waiting.len() >= AT_ONCE {
                 ControlFlow::Break(())

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rejoin_core::{ConversationId, Record, Reteller, Retold};
+use rejoin_core::{ConversationId, Record, Reteller, Told, ToldRecord, TurnId};
 use rejoin_journal::{JournalError, Store, Waker};
 
 /// A journal, and how far it was told.
@@ -22,8 +22,12 @@ pub(crate) struct RetoldRecord {
     pub(crate) place: u64,
     /// Where to go on behind it.
     pub(crate) end: u64,
+    /// When it was written.
+    pub(crate) time: String,
+    /// The turn it is about, if it is about one.
+    pub(crate) turn: Option<TurnId>,
     /// May be nothing.
-    pub(crate) told: Vec<Retold>,
+    pub(crate) told: Vec<Told>,
 }
 
 impl Retelling {
@@ -47,10 +51,12 @@ impl Retelling {
         let reteller = &mut self.reteller;
         self.at = self.store.tail(self.conversation, self.at, timeout, waker, &mut |entry| {
             // What is no record tells nothing: whoever looks at the conversation is told of it.
-            let Ok(record) = serde_json::from_str::<Record>(entry.json) else {
+            let Ok(mut record) = serde_json::from_str::<Record>(entry.json) else {
                 return ControlFlow::Continue(());
             };
-            take(RetoldRecord { place: entry.place, end: entry.end, told: reteller.apply(record) })
+            let time = std::mem::take(&mut record.timestamp);
+            let ToldRecord { turn, told } = reteller.tell(record);
+            take(RetoldRecord { place: entry.place, end: entry.end, time, turn, told })
         })?;
         Ok(())
     }

@@ -16,6 +16,8 @@ use crate::listen::Listener;
 
 /// Who connects and then says nothing is let go after this time.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// How long answers that are under way may take when all else has ended.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
 /// So many connections at once.
 const MOST: usize = 4096;
 /// After a failure to accept (no descriptors, say).
@@ -105,5 +107,6 @@ async fn serve_one(
         _ = connection.as_mut() => return,
         () = told_to_end(&mut ending) => connection.as_mut().graceful_shutdown(),
     }
-    let _ = connection.await;
+    // Streams have no end of their own.
+    let _ = tokio::time::timeout(LAST_ANSWERS, connection).await;
 }

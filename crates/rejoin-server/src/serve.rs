@@ -159,7 +159,6 @@ async fn live(
     }
     driver.abort();
     let _ = end.send(true);
-    app.hubs.end_all();
     let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;
     Ok(())
 }

@@ -105,11 +105,11 @@ pub use prune::PruneFilter;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
 pub use rejoin_core::{
-    Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Content, Conversation,
+    Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Change, Content, Conversation,
     ConversationId, ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind, Message,
-    MessageId, OptionKind, Origin, Outcome, Part, Permissions, Pin, PinState, Question, QuestionAnswer,
-    QuestionOption, QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, ToolCall, Turn,
-    TurnId, TurnState, UnfitAnswer, Usage, call_words, visible, visible_line,
+    MessageId, OptionKind, Origin, Outcome, Part, Permissions, Pin, PinState, Prompt, Question,
+    QuestionAnswer, QuestionOption, QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Told,
+    ToolCall, Turn, TurnId, TurnState, UnfitAnswer, Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,

@@ -18,7 +18,7 @@ impl Rejoin {
     /// let conversation = rejoin.view(".".as_ref(), "release")?.id();
     /// for happened in rejoin.watch(conversation, None)? {
     ///     let happened = happened?;
-    ///     println!("turn {}: {:?}", happened.turn.short(), happened.events);
+    ///     println!("{} {:?}: {:?}", happened.time, happened.turn, happened.told);
     /// }
     /// # Ok(())
     /// # }

@@ -41,7 +41,7 @@ fn watch(watch: &mut ConversationWatch, turns: usize) -> Vec<(WatchedEvents, Cur
     let mut ended = 0;
     while ended < turns {
         let events = watch.next().unwrap().unwrap();
-        ended += events.events.iter().filter(|event| matches!(event, Event::Result { .. })).count();
+        ended += events.events().filter(|event| matches!(event, Event::Result { .. })).count();
         let cursor = watch.cursor_behind(&events).unwrap();
         seen.push((events, cursor));
     }
@@ -61,7 +61,7 @@ fn another_process_sees_what_the_runner_saw_and_goes_on_from_every_cursor() {
         (live, seen.join().unwrap())
     });
     let events = |seen: &[(WatchedEvents, Cursor)]| -> Vec<Event> {
-        seen.iter().flat_map(|(events, _)| events.events.clone()).collect()
+        seen.iter().flat_map(|(events, _)| events.events().cloned()).collect()
     };
     assert_eq!(story(events(&seen)), story(live));
     let turns: Vec<_> = seen.iter().map(|(events, _)| events.turn).collect();

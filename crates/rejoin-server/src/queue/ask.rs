@@ -110,8 +110,10 @@ impl Wanted {
     /// The run's id: the caller's own, or by his key, or a new one.
     pub(crate) fn run(&self, caller: &Caller, key: Option<&str>) -> Result<TurnId, Problem> {
         match (self.turn, key) {
-            (Some(_), Some(_)) => Err(Problem::bad_request("an Idempotency-Key and `turn` both name the request")
-                .hint("leave one of them out")),
+            (Some(_), Some(_)) => {
+                Err(Problem::bad_request("an Idempotency-Key and `turn` both name the request")
+                    .hint("leave one of them out"))
+            }
             (Some(turn), None) => Ok(turn),
             (None, Some(key)) => Ok(derived_ids::turn(&caller.token, key)),
             (None, None) => Ok(TurnId::new(uuid::Uuid::new_v4())),
@@ -160,7 +162,8 @@ impl Wanted {
         request.turn = run;
         request.new_conversation = place.conversation;
         request.conversation = place.exists.then_some(WantedConversation::Id(place.conversation));
-        request.place = self.checkpoint.as_ref().map(|message| WantedPlace::After(WantedMessage::from(message)));
+        request.place =
+            self.checkpoint.as_ref().map(|message| WantedPlace::After(WantedMessage::from(message)));
         request.agent = self.agent.clone().map(Agent::named);
         request.append_system_prompt.clone_from(&self.instructions);
         let attachments = self.attachments.iter().map(|id| uploads::attachment(rejoin, id));
@@ -177,7 +180,10 @@ impl Wanted {
         }
         let Place { conversation, name, project, cursor, .. } = place;
         let (token, digest) = (caller.token.clone(), self.digest());
-        Ok(Resolved { conversation, asked: Asked { token, digest, request, project, name, cursor, time: now() } })
+        Ok(Resolved {
+            conversation,
+            asked: Asked { token, digest, request, project, name, cursor, time: now() },
+        })
     }
 }
 
@@ -187,7 +193,11 @@ impl WantedTime {
             Self::Seconds(seconds) => std::time::Duration::from_secs(*seconds),
             Self::Text(text) => parse_duration(text).map_err(Problem::bad_request)?,
         };
-        if time.is_zero() { Err(Problem::bad_request("a timeout of nothing leaves no time")) } else { Ok(time) }
+        if time.is_zero() {
+            Err(Problem::bad_request("a timeout of nothing leaves no time"))
+        } else {
+            Ok(time)
+        }
     }
 }
 
@@ -200,7 +210,8 @@ impl Lookup<'_> {
         if let Some(session) = &wanted.session {
             let found = rejoin_journal::find_by_session(self.rejoin.store(), session)?;
             let seen = found.into_iter().find_map(|id| self.conversation(id).ok());
-            return seen.ok_or_else(|| Problem::not_found(format!("no conversation has a session {session:?}")));
+            return seen
+                .ok_or_else(|| Problem::not_found(format!("no conversation has a session {session:?}")));
         }
         let dir = self.directory("project", wanted.project.as_deref().unwrap_or_default())?;
         let project = rejoin_engine::project_of(&dir).to_string_lossy().into_owned();
@@ -208,7 +219,8 @@ impl Lookup<'_> {
             || ConversationId::new(uuid::Uuid::new_v4()),
             |key| derived_ids::conversation(&self.caller.token, key),
         );
-        let new = wanted.turn.map_or(new, |_| derived_ids::conversation(&self.caller.token, &run.to_string()));
+        let new =
+            wanted.turn.map_or(new, |_| derived_ids::conversation(&self.caller.token, &run.to_string()));
         let mut conversation = new;
         if let Some(name) = &wanted.name {
             check_name(name).map_err(|error| Problem::bad_request(error.to_string()))?;

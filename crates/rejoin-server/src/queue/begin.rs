@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rejoin::{AsyncTurn, ConversationId, JournalError, Rejoin, TurnError, TurnId, TurnRequest, WantedConversation};
+use rejoin::{
+    AsyncTurn, ConversationId, JournalError, Rejoin, TurnError, TurnId, TurnRequest, WantedConversation,
+};
 use rejoin_journal::LeaseName;
 
 use super::entry::Asked;
@@ -48,11 +50,15 @@ pub(super) async fn begin(app: &App, conversation: ConversationId, asked: Asked)
 fn refused(error: rejoin::Error, run: TurnId) -> Beginning {
     match &error {
         rejoin::Error::Turn(
-            TurnError::Busy { .. } | TurnError::Changed { .. } | TurnError::TooMany { .. } | TurnError::Cancelled { .. },
+            TurnError::Busy { .. }
+            | TurnError::Changed { .. }
+            | TurnError::TooMany { .. }
+            | TurnError::Cancelled { .. },
         ) => Beginning::NotYet,
         // A key of a run is its id, whatever became different since.
         rejoin::Error::Turn(
-            TurnError::AlreadyAsked { conversation, turn, .. } | TurnError::KeyReused { conversation, turn, .. },
+            TurnError::AlreadyAsked { conversation, turn, .. }
+            | TurnError::KeyReused { conversation, turn, .. },
         ) if *turn == run => Beginning::Stands(*conversation),
         _ => Beginning::Refused(error.into()),
     }
@@ -86,8 +92,11 @@ fn prepare(
         Err(error) => return Err(error.into()),
     };
     let Some(caller) = caller else {
-        return Err(Problem::new(Code::NotAllowed, "the token this was asked for with was revoked before it began")
-            .hint("ask for it again with a token that is good"));
+        return Err(Problem::new(
+            Code::NotAllowed,
+            "the token this was asked for with was revoked before it began",
+        )
+        .hint("ask for it again with a token that is good"));
     };
     caller.require(TokenScope::Prompt)?;
     if !caller.sees(project.as_ref()) {

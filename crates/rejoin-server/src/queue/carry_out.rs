@@ -93,7 +93,9 @@ pub(super) async fn settle(app: Shared, conversation: ConversationId, run: TurnI
             }
             let view = rejoin.open_conversation(stands)?;
             let turn = view.conversation().tree.turn(run);
-            let turn = turn.ok_or_else(|| TurnError::NotFound(format!("turn {run} is not in its conversation any more")))?;
+            let turn = turn.ok_or_else(|| {
+                TurnError::NotFound(format!("turn {run} is not in its conversation any more"))
+            })?;
             Ok::<_, rejoin::Error>(Some(view.turn_status(turn)?))
         });
         let (status, problem) = match looked.await {
@@ -118,7 +120,13 @@ pub(super) async fn settle(app: Shared, conversation: ConversationId, run: TurnI
     }
 }
 
-async fn end(app: &Shared, conversation: ConversationId, run: TurnId, status: RunEnd, problem: Option<&Problem>) {
+async fn end(
+    app: &Shared,
+    conversation: ConversationId,
+    run: TurnId,
+    status: RunEnd,
+    problem: Option<&Problem>,
+) {
     if let Some(problem) = problem {
         tracing::info!(%run, %conversation, code = ?problem.code(), detail = problem.detail(), "run did not begin or was lost");
     }

@@ -39,7 +39,11 @@ impl Ephemeral {
     }
 
     /// Begins one, and lets it go on by itself.
-    pub(crate) async fn start(app: &Shared, project: String, request: TurnRequest) -> Result<TurnId, Problem> {
+    pub(crate) async fn start(
+        app: &Shared,
+        project: String,
+        request: TurnRequest,
+    ) -> Result<TurnId, Problem> {
         let run = request.turn;
         let (prompt, interactive) = (request.prompt.clone(), request.interactive);
         app.queue.enter_ephemeral(run, Self { project, prompt, interactive, begun: now(), end: None })?;

@@ -130,7 +130,9 @@ impl Standing<'_> {
     pub(crate) fn idle(&self, run: TurnId) -> Result<&Run, Problem> {
         match self.state.run(run) {
             Some(known) if known.phase == Phase::Waiting && self.at_work != Some(run) => Ok(known),
-            Some(_) => Err(Problem::new(Code::Conflict, format!("run {run} has begun, it does not wait any more"))),
+            Some(_) => {
+                Err(Problem::new(Code::Conflict, format!("run {run} has begun, it does not wait any more")))
+            }
             None => Err(Problem::not_found(format!("no run {run} waits in this conversation"))),
         }
     }
@@ -169,7 +171,10 @@ impl Queue {
     }
 
     /// Everything from before is known now: what was begun and is not over.
-    pub(super) fn recovered(&self, found: Vec<(ConversationId, QueueState, usize)>) -> Vec<(ConversationId, TurnId)> {
+    pub(super) fn recovered(
+        &self,
+        found: Vec<(ConversationId, QueueState, usize)>,
+    ) -> Vec<(ConversationId, TurnId)> {
         let mut all = self.all();
         let mut begun = Vec::new();
         for (conversation, state, lines) in found {
@@ -278,7 +283,12 @@ impl Queue {
     }
 
     /// Asks for a run in a conversation. On the disk when this returns.
-    pub(crate) fn submit(&self, rejoin: &Rejoin, conversation: ConversationId, asked: Asked) -> Result<Submitted, Problem> {
+    pub(crate) fn submit(
+        &self,
+        rejoin: &Rejoin,
+        conversation: ConversationId,
+        asked: Asked,
+    ) -> Result<Submitted, Problem> {
         let run = asked.run();
         loop {
             let before = {
@@ -309,9 +319,12 @@ impl Queue {
         }
         let submitted = self.change(rejoin, conversation, |standing| {
             if standing.state.waiting().len() >= LONGEST_QUEUE {
-                return Err(Problem::new(Code::TooMany, format!("{LONGEST_QUEUE} prompts wait in this conversation already"))
-                    .hint("wait for some of them, or take some out of its queue")
-                    .retry_after(5));
+                return Err(Problem::new(
+                    Code::TooMany,
+                    format!("{LONGEST_QUEUE} prompts wait in this conversation already"),
+                )
+                .hint("wait for some of them, or take some out of its queue")
+                .retry_after(5));
             }
             Ok((vec![Entry::Queued(Box::new(asked))], Submitted::New))
         });
@@ -325,9 +338,11 @@ impl Queue {
     pub(crate) fn awaited_name(&self, project: &str, name: &str) -> Option<ConversationId> {
         let all = self.all();
         let waits = |slot: &Slot| {
-            slot.state.waiting().iter().filter_map(|run| slot.state.run(*run)).any(|run| {
-                run.asked.project == project && run.asked.name.as_deref() == Some(name)
-            })
+            slot.state
+                .waiting()
+                .iter()
+                .filter_map(|run| slot.state.run(*run))
+                .any(|run| run.asked.project == project && run.asked.name.as_deref() == Some(name))
         };
         all.conversations.iter().find(|(_, slot)| waits(slot)).map(|(id, _)| *id)
     }
@@ -363,16 +378,15 @@ impl Queue {
         let Some(slot) = all.conversations.get(&conversation) else {
             return QueueLook { paused: None, waiting: Vec::new() };
         };
-        QueueLook {
-            paused: slot.state.paused().map(str::to_owned),
-            waiting: slot.state.waiting().to_vec(),
-        }
+        QueueLook { paused: slot.state.paused().map(str::to_owned), waiting: slot.state.waiting().to_vec() }
     }
 
     /// Whether anything waits or runs in a conversation: then it must not be removed.
     pub(crate) fn is_idle(&self, conversation: ConversationId) -> bool {
         let all = self.all();
-        all.conversations.get(&conversation).is_none_or(|slot| slot.at_work.is_none() && slot.state.waiting().is_empty())
+        all.conversations
+            .get(&conversation)
+            .is_none_or(|slot| slot.at_work.is_none() && slot.state.waiting().is_empty())
     }
 
     /// Forgets everything about a conversation that was removed.
@@ -399,7 +413,8 @@ impl Queue {
     /// Whether a run that waits should begin in a moment: nothing is before it.
     pub(crate) fn begins_now(&self, run: TurnId) -> bool {
         let all = self.all();
-        let Some(slot) = all.runs.get(&run).and_then(|conversation| all.conversations.get(conversation)) else {
+        let Some(slot) = all.runs.get(&run).and_then(|conversation| all.conversations.get(conversation))
+        else {
             return false;
         };
         let free = slot.not_before.is_none() && slot.state.paused().is_none() && !all.stopping;
@@ -450,7 +465,8 @@ impl Queue {
         if let Some(slot) = all.conversations.get_mut(&conversation) {
             slot.at_work = None;
             slot.held = (slot.held + 1).min(8);
-            slot.not_before = Some(Instant::now() + (FIRST_HOLD * 2_u32.pow(slot.held - 1)).min(LONGEST_HOLD));
+            slot.not_before =
+                Some(Instant::now() + (FIRST_HOLD * 2_u32.pow(slot.held - 1)).min(LONGEST_HOLD));
         }
         drop(all);
         self.changed();
@@ -555,9 +571,12 @@ impl Queue {
             return Err(Problem::new(Code::Stopping, "the daemon is about to end and takes nothing new"));
         }
         if !all.has_room(self.max_runs) {
-            return Err(Problem::new(Code::TooMany, format!("{} runs are on their way, and an ephemeral one cannot wait", self.max_runs))
-                .hint("send it again later, or let it be kept: then it waits for its turn")
-                .retry_after(5));
+            return Err(Problem::new(
+                Code::TooMany,
+                format!("{} runs are on their way, and an ephemeral one cannot wait", self.max_runs),
+            )
+            .hint("send it again later, or let it be kept: then it waits for its turn")
+            .retry_after(5));
         }
         all.ephemeral.retain(|_, known| !known.is_stale());
         if all.ephemeral.contains_key(&run) || all.runs.contains_key(&run) {

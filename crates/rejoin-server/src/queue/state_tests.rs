@@ -66,8 +66,12 @@ fn only_what_waits_can_be_edited_and_an_end_is_final() {
     assert_eq!((prompt(&state, 1), prompt(&state, 2)), ("prompt 1".into(), "other".into()));
     state.apply(ended(1));
     let over = state.clone();
-    let again =
-        Entry::Ended { run: id(1), status: RunEnd::Failed, problem: None, time: "2026-01-04T00:00:00Z".into() };
+    let again = Entry::Ended {
+        run: id(1),
+        status: RunEnd::Failed,
+        problem: None,
+        time: "2026-01-04T00:00:00Z".into(),
+    };
     for late in [again, begun(1), queued(1)] {
         state.apply(late);
     }

@@ -68,7 +68,7 @@ pub(crate) struct ListedRow {
 impl ListedRow {
     fn new(app: &App, listed: ListedConversation) -> Self {
         let unread = app.read_marks.is_unread(listed.id, listed.used_ms);
-        Self { unread, queued: app.queue.look_at_queue(listed.id).runs.len(), listed }
+        Self { unread, queued: app.queue.look_at_queue(listed.id).waiting.len(), listed }
     }
 }
 
@@ -290,7 +290,7 @@ pub(crate) async fn remove(
 ) -> Result<StatusCode, Problem> {
     caller.require(TokenScope::Prompt)?;
     let id = conversation_id(&id)?;
-    let waiting = app.queue.look_at_queue(id).runs.len();
+    let waiting = app.queue.look_at_queue(id).waiting.len();
     if waiting > 0 {
         return Err(Problem::new(Code::Conflict, format!("{waiting} prompts wait in this conversation"))
             .hint(format!("take them out of its queue first (PATCH /api/v1/conversations/{id}/queue)")));

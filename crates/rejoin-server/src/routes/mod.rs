@@ -6,6 +6,7 @@ pub(crate) mod body;
 mod conversations;
 mod edits;
 mod etag;
+mod events;
 mod flows;
 mod health;
 mod login;
@@ -116,6 +117,9 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(questions::list))
         .routes(routes!(questions::answer))
         .routes(routes!(questions::tool_result))
+        .routes(routes!(events::conversation_events))
+        .routes(routes!(events::run_events))
+        .routes(routes!(events::stream))
         .routes(routes!(agents::agents))
         .routes(routes!(agents::doctor))
         .routes(routes!(projects::projects))

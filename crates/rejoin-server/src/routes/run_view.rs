@@ -1,8 +1,8 @@
 //! A run as it is shown.
 
 use rejoin::{
-    ConversationId, ConversationView, Decision, ListFilter, Message, QuestionState, Receipt, Rejoin, Turn, TurnId,
-    TurnStatus,
+    ConversationId, ConversationView, Decision, ListFilter, Message, QuestionState, Receipt, Rejoin, Turn,
+    TurnId, TurnStatus,
 };
 use rejoin_core::Kind;
 use serde::Serialize;
@@ -254,7 +254,11 @@ impl ShownRun {
     }
 
     /// A turn of any process.
-    pub(crate) fn of_turn(rejoin: &Rejoin, view: &ConversationView<'_>, turn: &Turn) -> Result<Self, Problem> {
+    pub(crate) fn of_turn(
+        rejoin: &Rejoin,
+        view: &ConversationView<'_>,
+        turn: &Turn,
+    ) -> Result<Self, Problem> {
         let status = RunStatus::from(view.turn_status(turn)?);
         let mut shown = Self::new(turn.id, status);
         shown.conversation = Some(view.id());

@@ -7,7 +7,9 @@ use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use rejoin::{ConversationId, Cursor, Rejoin, TurnId, TurnRequest, WantedConversation, WantedMessage, WantedPlace};
+use rejoin::{
+    ConversationId, Cursor, Rejoin, TurnId, TurnRequest, WantedConversation, WantedMessage, WantedPlace,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -19,7 +21,8 @@ use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem, ProblemBody};
 use crate::queue::{
-    Asked, Entry, Ephemeral, Phase, RunEnd, RunLook, Submitted, Wanted, are_kept, derived_ids, key_reused, now,
+    Asked, Entry, Ephemeral, Phase, RunEnd, RunLook, Submitted, Wanted, are_kept, derived_ids, key_reused,
+    now,
 };
 
 /// How long an answer waits for a run that should begin at once, to tell at once if it cannot.
@@ -110,7 +113,8 @@ pub(crate) async fn post(
     let ephemeral = wanted.ephemeral;
     let asking = app.clone();
     let resolved = app.blocking(move |rejoin| {
-        let naming = wanted.name.is_some().then(|| asking.queue.naming.lock().unwrap_or_else(PoisonError::into_inner));
+        let naming =
+            wanted.name.is_some().then(|| asking.queue.naming.lock().unwrap_or_else(PoisonError::into_inner));
         let resolved = wanted.resolve(&asking, rejoin, &caller, run, key.as_deref())?;
         if ephemeral {
             let mut asked = resolved.asked;
@@ -142,7 +146,12 @@ pub(crate) async fn post(
     }
 }
 
-fn submit(app: &App, rejoin: &Rejoin, conversation: ConversationId, asked: Asked) -> Result<Submitted, Problem> {
+fn submit(
+    app: &App,
+    rejoin: &Rejoin,
+    conversation: ConversationId,
+    asked: Asked,
+) -> Result<Submitted, Problem> {
     rejoin.make_home()?;
     app.queue.submit(rejoin, conversation, asked)
 }
@@ -153,7 +162,9 @@ fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Pro
         return Err(key_reused(known.asked.run(), known.conversation));
     }
     let mut response = told(known);
-    response.headers_mut().insert(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
+    response
+        .headers_mut()
+        .insert(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
     Ok(response)
 }
 
@@ -166,7 +177,8 @@ async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Resp
             break;
         }
     }
-    let look = app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
+    let look =
+        app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
     let mut response = told(look);
     if matches!(submitted, Submitted::Before) {
         let replayed = HeaderName::from_static("idempotent-replayed");
@@ -178,7 +190,9 @@ async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Resp
 /// A run that was taken; one that could not begin, by why.
 fn told(look: RunLook) -> Response {
     match &look.phase {
-        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => problem_again(look.asked.run(), problem),
+        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => {
+            problem_again(look.asked.run(), problem)
+        }
         _ => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
     }
 }
@@ -186,7 +200,9 @@ fn told(look: RunLook) -> Response {
 /// A problem as it was kept.
 fn problem_again(run: TurnId, problem: &Value) -> Response {
     let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
-    let status = status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut body = problem.clone();
     if let Some(body) = body.as_object_mut() {
         body.insert("run".to_owned(), Value::from(run.to_string()));
@@ -234,7 +250,8 @@ pub(crate) async fn list(
     app.queue.is_ready().await;
     let limit = which.limit.unwrap_or(USUAL_PAGE).clamp(1, LONGEST_PAGE);
     let after = which.cursor.as_deref().map(|text| {
-        let parsed = text.split_once('~').and_then(|(time, run)| Some((time.to_owned(), run.parse::<TurnId>().ok()?)));
+        let parsed =
+            text.split_once('~').and_then(|(time, run)| Some((time.to_owned(), run.parse::<TurnId>().ok()?)));
         parsed.ok_or_else(|| Problem::bad_request(format!("{text:?} is no cursor of a list of runs")))
     });
     let after = after.transpose()?;
@@ -290,7 +307,9 @@ pub(crate) async fn get(
 }
 
 fn run_id(text: &str) -> Result<TurnId, Problem> {
-    text.parse().map_err(|_| Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id"))
+    text.parse().map_err(|_| {
+        Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id")
+    })
 }
 
 /// How a run stands and where it waits: what somebody who waits wants to hear of.
@@ -323,7 +342,9 @@ async fn show(
     run: TurnId,
     conversation: Option<ConversationId>,
 ) -> Result<ShownRun, Problem> {
-    if let Some((known, asks)) = app.queue.look_at_ephemeral(run).filter(|(known, _)| caller.sees(known.project.as_ref())) {
+    if let Some((known, asks)) =
+        app.queue.look_at_ephemeral(run).filter(|(known, _)| caller.sees(known.project.as_ref()))
+    {
         return Ok(ShownRun::of_ephemeral(run, known, asks));
     }
     let known = app.queue.look(run).filter(|look| caller.sees(look.asked.project.as_ref()));
@@ -353,7 +374,8 @@ async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) ->
         return Ok(T::default());
     }
     expect_type(&headers, "application/json")?;
-    serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
 }
 
 /// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
@@ -388,7 +410,13 @@ pub(crate) async fn cancel(
     Ok(Json(shown))
 }
 
-fn cancel_one(app: &App, rejoin: &Rejoin, conversation: ConversationId, run: TurnId, force: bool) -> Result<(), Problem> {
+fn cancel_one(
+    app: &App,
+    rejoin: &Rejoin,
+    conversation: ConversationId,
+    run: TurnId,
+    force: bool,
+) -> Result<(), Problem> {
     // Where it was asked for, which is where others wait behind it.
     let queue = app.queue.home_of(run).unwrap_or(conversation);
     let waited = app.queue.change(rejoin, queue, |standing| {
@@ -443,10 +471,9 @@ pub(crate) async fn retry(
     app.queue.is_ready().await;
     let before = run_id(&id)?;
     let digest = format!("retry {before} {}", serde_json::to_string(&how).unwrap_or_default());
-    let run = key.as_ref().map_or_else(
-        || TurnId::new(uuid::Uuid::new_v4()),
-        |key| derived_ids::turn(&caller.token, key),
-    );
+    let run = key
+        .as_ref()
+        .map_or_else(|| TurnId::new(uuid::Uuid::new_v4()), |key| derived_ids::turn(&caller.token, key));
     if let Some(known) = app.queue.look(run) {
         return replay(known, &caller, &digest);
     }
@@ -457,7 +484,8 @@ pub(crate) async fn retry(
             .hint("ask for it anew"));
     };
     if !shown.status.is_final() {
-        return Err(Problem::new(Code::Conflict, format!("run {before} is not over")).hint("cancel it first, or wait"));
+        return Err(Problem::new(Code::Conflict, format!("run {before} is not over"))
+            .hint("cancel it first, or wait"));
     }
     let again = again(app.queue.look(before), &shown, run, conversation, &how)?;
     let asking = app.clone();

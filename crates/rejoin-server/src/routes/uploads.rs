@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -52,7 +52,8 @@ pub(crate) async fn post(
 /// Name and type of a file.
 fn described(headers: &HeaderMap, name: Option<String>) -> (String, String) {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = header(CONTENT_TYPE.as_str()).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media_type =
+        header(CONTENT_TYPE.as_str()).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
     let name = bare_name(name.as_deref().unwrap_or_else(|| header("x-filename")));
     let name = if name.is_empty() { usual_name(&media_type).to_owned() } else { name };

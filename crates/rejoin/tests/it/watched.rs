@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rejoin::{Cursor, Error, Event, JournalError, NextEvents, TurnError};
+use rejoin::{Change, Cursor, Error, Event, JournalError, NextEvents, Told, TurnError};
 
 use super::Place;
 
@@ -14,21 +14,22 @@ fn whoever_watches_sees_what_was_and_what_comes_and_goes_on_from_any_cursor() {
     let elsewhere = place.opened_again();
     let mut watch = elsewhere.watch(id, None).unwrap();
     let mut told = Vec::new();
-    let mut until_result = |told: &mut Vec<(Cursor, Event)>| {
+    let mut until_result = |told: &mut Vec<(Cursor, Told)>| {
         loop {
             match watch.next_within(Duration::from_mins(1)).unwrap() {
                 NextEvents::Events(happened) => {
                     let cursor = watch.cursor_behind(&happened).unwrap();
-                    told.extend(happened.events.into_iter().map(|event| (cursor, event)));
+                    told.extend(happened.told.into_iter().map(|told| (cursor, told)));
                 }
                 other => panic!("{other:?}"),
             }
-            if matches!(told.last(), Some((_, Event::Result { .. }))) {
+            if matches!(told.last(), Some((_, Told::Event(Event::Result { .. })))) {
                 return;
             }
         }
     };
     until_result(&mut told);
+    place.rejoin.view(&place.project(), "talk").unwrap().tag(&["kept".to_owned()], &[]).unwrap();
     let second = std::thread::scope(|scope| {
         let turn = place.turn("more").conversation("talk").start().unwrap();
         let seen = turn.events();
@@ -40,9 +41,22 @@ fn whoever_watches_sees_what_was_and_what_comes_and_goes_on_from_any_cursor() {
     let results = |events: &mut dyn Iterator<Item = &Event>| {
         events.filter(|event| matches!(event, Event::Result { .. })).cloned().collect::<Vec<_>>()
     };
-    let all = results(&mut told.iter().map(|(_, event)| event));
+    let all = results(&mut told.iter().filter_map(|(_, told)| match told {
+        Told::Event(event) => Some(event),
+        _ => None,
+    }));
     assert_eq!(all.len(), 2);
     assert_eq!(all[1..], results(&mut second.iter()), "who ran it and who watched it were told the same");
+
+    let words: Vec<&str> = told
+        .iter()
+        .filter_map(|(_, told)| match told {
+            Told::Prompt(prompt) => Some(prompt.text.as_str()),
+            Told::Changed(Change::Tags { .. }) => Some("a label"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(words, ["hello MARK-a", "a label", "more"], "what the user said and did is told, too");
 
     for at in 0..told.len() {
         let (cursor, _) = told[at];
@@ -50,7 +64,7 @@ fn whoever_watches_sees_what_was_and_what_comes_and_goes_on_from_any_cursor() {
         let mut again = elsewhere.watch(id, Some(cursor)).unwrap();
         let mut seen = Vec::new();
         while let NextEvents::Events(happened) = again.next_within(Duration::ZERO).unwrap() {
-            seen.extend(happened.events);
+            seen.extend(happened.told);
         }
         assert_eq!(seen, rest.into_iter().map(|(_, event)| event.clone()).collect::<Vec<_>>());
     }

@@ -1,0 +1,87 @@
+//! The newest of what was told about a conversation, in memory that does not grow.
+
+use std::collections::VecDeque;
+
+use super::frame::Frame;
+
+/// So much is kept, but always the newest entry.
+const MOST_BYTES: usize = 1 << 20;
+const MOST_ENTRIES: usize = 4096;
+
+/// One thing that was told.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// What a record tells.
+    Record {
+        /// Where it ends in the journal.
+        end: u64,
+        /// As the journal tells it.
+        whole: Frame,
+        /// As it is told to those who were told all pieces before it; none if that is the same.
+        rest: Option<Frame>,
+    },
+    /// What stands in no journal.
+    Passing(Frame),
+}
+
+impl Entry {
+    fn len(&self) -> usize {
+        match self {
+            Entry::Record { whole, rest, .. } => whole.len() + rest.as_ref().map_or(0, Frame::len),
+            Entry::Passing(frame) => frame.len(),
+        }
+    }
+}
+
+/// Entries by their numbers, which go on for ever.
+pub(crate) struct Ring {
+    entries: VecDeque<Entry>,
+    /// The number of the first one that is still there.
+    first: u64,
+    bytes: usize,
+    /// Every record behind this place of the journal, as far as it was told, is still there.
+    begin: u64,
+}
+
+impl Ring {
+    pub(crate) fn new(begin: u64) -> Self {
+        Self { entries: VecDeque::new(), first: 0, bytes: 0, begin }
+    }
+
+    pub(crate) fn push(&mut self, entry: Entry) {
+        self.bytes += entry.len();
+        self.entries.push_back(entry);
+        while self.entries.len() > 1 && (self.bytes > MOST_BYTES || self.entries.len() > MOST_ENTRIES) {
+            let Some(gone) = self.entries.pop_front() else { break };
+            self.bytes -= gone.len();
+            self.first += 1;
+            if let Entry::Record { end, .. } = gone {
+                self.begin = end;
+            }
+        }
+    }
+
+    /// Which of the places of the journal it goes back to.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number of the next entry to come.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&Entry> {
+        self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// The number of the first record behind a place, or of the next entry to come.
+    pub(crate) fn behind(&self, place: u64) -> u64 {
+        let told = |entry: &Entry| matches!(entry, Entry::Record { end, .. } if *end > place);
+        self.entries.iter().position(told).map_or(self.end(), |at| self.first + at as u64)
+    }
+}
