@@ -238,6 +238,7 @@ pub struct ProbeAnswer {
 
 /// What an installation can do.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Capabilities {
     /// The product it says it is; empty if it did not say.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// A name, not a closed list: a journal may speak of agents this version has never heard of.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String))]
 #[serde(transparent)]
 pub struct Agent(Cow<'static, str>);
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A file that went along with a prompt, as it is remembered: everything but its bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attachment {
     /// Its name, without a directory.
     pub name: String,

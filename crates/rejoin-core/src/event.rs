@@ -10,6 +10,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// One line of the event stream, the same for every agent. Documented in docs/events.md.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
@@ -170,6 +171,7 @@ pub enum Event {
 
 /// An output stream of the agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Standard output.

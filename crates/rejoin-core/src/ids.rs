@@ -10,6 +10,7 @@ macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(transparent)]
         pub struct $name(Uuid);
 
@@ -67,9 +68,11 @@ pub type TurnId = MessageId;
 ///
 /// Only validated text becomes one: it can be passed as an argument without posing as a flag.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "RawSessionId", into = "RawSessionId")]
 pub struct SessionId {
     agent: Agent,
+    #[cfg_attr(feature = "openapi", schema(rename = "session"))]
     id: String,
 }
 

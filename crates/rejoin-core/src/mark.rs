@@ -5,9 +5,11 @@ use crate::TurnId;
 /// A hash chain over `(turn id, revision)`: says in a few bytes which turns, in which wording,
 /// stand before a point of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(into = "RawMark", try_from = "RawMark")]
 pub struct Mark {
     turns: u32,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     hash: u128,
 }
 

@@ -57,8 +57,40 @@ pub enum Part {
     Other(Value),
 }
 
+/// Written by hand: [`Part::Other`] fits whatever one of the others fits, so that none of them alone does.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Part {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema};
+        let part = |field: &str, schema| ObjectBuilder::new().property(field, schema).required(field);
+        let named = |name: String| utoipa::openapi::Ref::from_schema_name(name).into();
+        let text = part("text", String::schema()).property("thought", bool::schema());
+        let call = part("functionCall", named(<Call as utoipa::ToSchema>::name().into()));
+        let response = part("functionResponse", named(<Response as utoipa::ToSchema>::name().into()));
+        let file = part("attachment", named(<Attachment as utoipa::ToSchema>::name().into()));
+        let known = [text, call, response, file];
+        let any = known.into_iter().fold(AnyOfBuilder::new(), AnyOfBuilder::item);
+        Schema::AnyOf(any.item(ObjectBuilder::new()).build()).into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Part {
+    fn schemas(all: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+        use utoipa::PartialSchema;
+        all.push((Call::name().into(), Call::schema()));
+        all.push((Response::name().into(), Response::schema()));
+        all.push((Attachment::name().into(), Attachment::schema()));
+        Call::schemas(all);
+        Response::schemas(all);
+        Attachment::schemas(all);
+    }
+}
+
 /// A call of a tool by the model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FunctionCall))]
 pub struct Call {
     /// The agent's id of the call.
     pub id: String,
@@ -70,6 +102,8 @@ pub struct Call {
 
 /// What a tool gave back.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FunctionResponse))]
 #[allow(clippy::struct_field_names, reason = "the names of the file format")]
 pub struct Response {
     /// The id of the call it answers.
@@ -83,6 +117,8 @@ pub struct Response {
 
 /// Output of a tool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FunctionOutput))]
 pub struct Output {
     /// As text.
     pub output: String,

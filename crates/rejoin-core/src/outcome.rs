@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a turn ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// The agent said it was done.
@@ -43,6 +44,7 @@ impl Outcome {
 
 /// Kinds of failure that make a difference to what happens next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// Not logged in, key refused.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an agent may do to the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Permissions {
     /// Look, change nothing.

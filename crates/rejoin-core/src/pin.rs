@@ -4,6 +4,7 @@ use crate::{FailureClass, Mark, Scope, SessionId, Usage};
 
 /// Our pointer to an agent's session. What it goes through is told in `pin_life.rs`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Pin {
     /// The session, by the agent's own id.
     #[serde(flatten)]
@@ -44,6 +45,7 @@ pub struct Pin {
 
 /// How far a pin may be trusted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PinState {
     /// The agent named the session; nothing shows yet that it is stored.
@@ -70,6 +72,7 @@ impl PinState {
 
 /// The same lasting failure, some times in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Repeated {
     /// Which.
     pub class: FailureClass,
@@ -79,6 +82,7 @@ pub struct Repeated {
 
 /// A stored session as seen from outside: where, how large, how old.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Witness {
     /// The file (or its equivalent).
     pub path: String,

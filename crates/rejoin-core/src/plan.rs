@@ -99,6 +99,7 @@ pub struct Situation<'a> {
 
 /// What must hold for a session to be resumed, in the order it is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
     /// It was not given up.

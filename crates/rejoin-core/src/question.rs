@@ -4,6 +4,7 @@ use crate::System;
 
 /// A question of the agent in the middle of a turn.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Question {
     /// The agent's id of the question.
     pub id: String,
@@ -52,6 +53,7 @@ impl Default for Question {
 
 /// One offered answer.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuestionOption {
     /// Names it within its question.
     #[serde(default)]
@@ -68,6 +70,7 @@ pub struct QuestionOption {
 
 /// What choosing an answer does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OptionKind {
     /// It lets the agent do this, once.
@@ -93,6 +96,7 @@ impl OptionKind {
 
 /// An answer that was given. Without option, options and text the question was declined.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuestionAnswer {
     /// The agent's id of the question.
     pub question: String,
@@ -114,6 +118,7 @@ pub struct QuestionAnswer {
 
 /// Who answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredBy {
     /// Whoever watches the turn.

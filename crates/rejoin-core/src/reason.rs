@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a turn starts a fresh session. The names are stable: shown, stored, documented.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
     /// There is nothing to remember yet.

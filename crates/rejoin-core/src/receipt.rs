@@ -4,6 +4,7 @@ use crate::{Agent, Attachment, ConversationId, Outcome, Reason, TurnId, Usage};
 
 /// A plan as it is shown and stored: what was decided, without the texts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
     /// The agent's own session goes on.
@@ -32,6 +33,7 @@ impl Decision {
 
 /// What was done in a turn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Receipt {
     /// The conversation; absent for `--ephemeral`.

@@ -82,6 +82,8 @@ pub struct Native {
 
 /// Who speaks in a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = MessageKind, rename_all = "snake_case"))]
 pub enum Kind {
     /// The user: the beginning of a turn.
     User,

@@ -4,6 +4,7 @@ use crate::{Mark, TurnId};
 
 /// Which turns of a conversation an agent should know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// All turns on the path, whoever took them.

@@ -153,6 +153,7 @@ pub struct AgentSession {
 
 /// What a conversation is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConversationInfo {
     /// Version of the journal's format.
     pub schema: u32,

@@ -11,6 +11,7 @@ const LONGEST_DESCRIPTION: usize = 200;
 
 /// What became of a call of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// It gave something back.
@@ -23,6 +24,7 @@ pub enum CallStatus {
 
 /// An entry of `toolCallsMetadata`: what is to be shown of a call besides its arguments and output.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(from = "RawNote")]
 pub struct CallNote {
     /// The agent's id of the call.
@@ -113,6 +115,7 @@ impl CallNote {
 
 /// A call of a tool, with what is known of it, and those a subagent made in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToolCall {
     /// The call.
     #[serde(flatten)]

@@ -46,6 +46,7 @@ pub struct Turn {
 
 /// Calls of tools, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Calls {
     /// All that ended.
     pub all: u64,
@@ -73,6 +74,8 @@ impl Calls {
 
 /// How a turn stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "snake_case"))]
 pub enum TurnState {
     /// The agent said it was done.
     Completed,

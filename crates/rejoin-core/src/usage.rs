@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// Tokens of one turn (or, in a pin, of a whole session).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Usage {
     /// Input tokens that were not served from a cache.
     pub input: u64,

@@ -175,6 +175,8 @@ impl Retry {
 
 /// In which way a step failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepFailure))]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The agent, or its model.

@@ -11,6 +11,8 @@ use crate::{FlowError, Problem, Problems, read};
 
 /// All texts a flow is made of: a run keeps them, so that it goes on with what was begun.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowSource))]
 pub struct Source {
     /// The file, as the user named it.
     pub file: String,

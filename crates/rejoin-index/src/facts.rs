@@ -17,6 +17,7 @@ const LONGEST_TITLE: usize = 300;
 
 /// How a conversation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConversationState {

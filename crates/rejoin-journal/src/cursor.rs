@@ -16,6 +16,17 @@ pub struct Cursor {
     digest: [u8; 16],
 }
 
+/// Its text.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Cursor {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Cursor {}
+
 /// What a cursor's text begins with: another way to make a digest gets another number.
 const VERSION: &str = "1";
 

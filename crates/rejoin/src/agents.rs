@@ -8,6 +8,7 @@ use crate::Rejoin;
 
 /// What is known of one agent on this machine, as `rejoin agents --json` prints it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct AgentReport {
     /// Its name.

@@ -12,6 +12,7 @@ use crate::{Error, Rejoin};
 
 /// How one point stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
     /// As it should be.
@@ -24,6 +25,7 @@ pub enum Finding {
 
 /// One point of a check-up.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgentCheck {
     /// A stable word.
     pub name: &'static str,
@@ -38,6 +40,7 @@ pub struct AgentCheck {
 
 /// The check-up of one installed agent.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgentCheckup {
     /// Which.
     pub agent: Agent,

@@ -13,6 +13,7 @@ use crate::{ConversationView, Error, Rejoin, check_name};
 
 /// Where the head stands after it was moved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct MovedHead {
     /// The turn the next one goes on from; `None` for before the first.

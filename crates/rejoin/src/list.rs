@@ -43,6 +43,7 @@ pub struct Listing {
 
 /// A conversation in a list, as `rejoin ls --json` prints it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ListedConversation {
     /// Its id.
@@ -80,6 +81,7 @@ pub struct ListedConversation {
     /// How it stands.
     pub state: ConversationState,
     /// The file it is kept in.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub file: Option<PathBuf>,
 }
 

@@ -37,6 +37,7 @@ pub struct SearchResults {
 
 /// A turn in which all words were found, as `rejoin search --json` prints it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct SearchHit {
     /// The conversation.

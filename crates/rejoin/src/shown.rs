@@ -14,6 +14,7 @@ use crate::{ConversationView, Error, Redactor};
 
 /// A conversation with some of its turns.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ShownConversation {
     /// Its id.
@@ -39,6 +40,7 @@ pub struct ShownConversation {
 
 /// Where a conversation came from; of one from elsewhere, what was said about it here.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "from", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ShownOrigin {
@@ -59,6 +61,7 @@ pub enum ShownOrigin {
 
 /// One prompt and all that was done about it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ShownTurn {
     /// Its id, which is its prompt's.
@@ -84,6 +87,7 @@ pub struct ShownTurn {
 
 /// What was said at once, by the user, an agent or a tool.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ShownMessage {
     /// Its id.

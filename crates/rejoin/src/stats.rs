@@ -24,6 +24,7 @@ pub struct StatsFilter {
 
 /// What was counted, as `rejoin stats --json` prints it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Stats {
     /// All turns together.
@@ -38,6 +39,7 @@ pub struct Stats {
 
 /// Turns, counted.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct TurnCounts {
     /// Conversations they belong to.

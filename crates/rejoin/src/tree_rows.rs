@@ -9,6 +9,7 @@ use crate::ConversationView;
 
 /// A turn in the drawing of all branches.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct TreeRow {
     /// The turn.

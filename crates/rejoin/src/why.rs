@@ -10,6 +10,7 @@ use crate::Rejoin;
 
 /// What the next turn would do, and what speaks for and against it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Why {
     /// Who would do it.
@@ -37,6 +38,7 @@ pub struct Why {
 
 /// One guard, and the two values it compares.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct GuardCheck {
     /// Which.

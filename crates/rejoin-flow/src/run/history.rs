@@ -15,6 +15,8 @@ use crate::model::{Flow, Step};
 
 /// A run as its file tells it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowRun))]
 pub struct Run {
     /// What is run.
     #[serde(flatten)]
@@ -31,6 +33,8 @@ pub struct Run {
 
 /// What is known of the steps of a run.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowSteps))]
 pub struct Steps {
     /// What they came to, in the order they ended.
     pub results: Vec<Ended>,
@@ -45,6 +49,8 @@ pub struct Steps {
 
 /// A step that was begun and is not over.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = OpenStep))]
 pub struct Open {
     /// Which.
     #[serde(flatten)]
@@ -66,6 +72,8 @@ pub(crate) struct Noted {
 
 /// Where a run stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowStanding))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// A process is at it.

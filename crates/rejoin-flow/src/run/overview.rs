@@ -13,8 +13,11 @@ use crate::FlowError;
 
 /// A run in brief: without what its steps said.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowOverview))]
 pub struct Overview {
     /// The run.
+    #[cfg_attr(feature = "openapi", schema(value_type = uuid::Uuid))]
     pub id: RunId,
     /// The name of the flow.
     pub flow: String,

@@ -79,8 +79,11 @@ pub enum Record {
 
 /// What is run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FlowBegun))]
 pub struct Begun {
     /// The run.
+    #[cfg_attr(feature = "openapi", schema(value_type = uuid::Uuid))]
     pub id: RunId,
     /// [`FORMAT`].
     pub format: u32,
@@ -102,6 +105,8 @@ pub struct Begun {
 
 /// A step, or what one does with one item of a list.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepKey))]
 pub struct Key {
     /// The step.
     pub step: String,
@@ -127,6 +132,8 @@ impl std::fmt::Display for Key {
 
 /// How a step, or a run, ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepState))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Well.
@@ -153,6 +160,8 @@ impl State {
 
 /// What a step came to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = StepEnded))]
 pub struct Ended {
     /// Which step.
     #[serde(flatten)]

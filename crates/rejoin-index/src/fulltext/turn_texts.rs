@@ -11,6 +11,7 @@ use crate::message_parts::{self, MessagePart};
 
 /// Where a text comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TextSource {
     /// The name of the conversation.

@@ -34,6 +34,7 @@ struct Foot {
 
 /// A conversation that was taken in.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Imported {
     /// Which.
@@ -46,6 +47,7 @@ pub struct Imported {
 
 /// What became of a conversation that was to be taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     /// It is new here.
