@@ -65,7 +65,7 @@ impl App {
 
     /// Lets nothing new begin, and waits for the end of what runs: as long as it may take, then it is stopped.
     pub(crate) async fn drain(&self, limit: Option<Duration>) {
-        self.queue.drain(limit).await;
+        tokio::join!(self.queue.drain(limit), self.flow_runs.drain());
     }
 
     /// Carries out what waits for the disk on a thread that may.

@@ -22,6 +22,7 @@ mod uploads;
 
 pub(crate) use ask::{Wanted, check_prompt};
 pub(crate) use carry_out::drive;
+pub(crate) use counts::Counts;
 pub(crate) use entry::{Asked, Entry, RunEnd};
 pub(crate) use ephemeral::Ephemeral;
 pub(crate) use queue::{Queue, RunLook, Submitted, key_reused};

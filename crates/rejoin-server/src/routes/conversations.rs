@@ -298,6 +298,7 @@ pub(crate) async fn remove(
     let shared = Shared::clone(&app);
     app.blocking(move |rejoin| {
         open(&shared, rejoin, &caller, id)?.remove()?;
+        shared.queue.forget(rejoin, id)?;
         shared.read_marks.forget(id);
         Ok(StatusCode::NO_CONTENT)
     })

@@ -20,7 +20,12 @@ pub(crate) async fn metrics(State(app): State<Shared>, caller: Caller) -> Result
     let text = app
         .blocking(move |rejoin| {
             let conversations = rejoin.ids(None).map(|ids| ids.len())?;
-            Ok(shared.metrics.text(conversations, shared.flow_runs.count()))
+            Ok(shared.metrics.text(
+                &shared.queue.counts(),
+                shared.hubs.open_streams(),
+                conversations,
+                shared.flow_runs.count(),
+            ))
         })
         .await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))

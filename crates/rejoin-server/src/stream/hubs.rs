@@ -78,6 +78,11 @@ impl Hubs {
         })
     }
 
+    /// How many streams are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        MOST_STREAMS - self.0.streams.available_permits()
+    }
+
     /// Watches a conversation. Waits for the disk.
     pub(crate) fn subscribe(
         &self,

@@ -22,6 +22,6 @@ mod tests;
 pub(crate) use change_feed::Listener;
 pub(crate) use conversation_stream::ConversationStream;
 pub(crate) use frame::Frame;
-pub(crate) use hubs::Hubs;
+pub(crate) use hubs::{Hubs, StreamSlot};
 pub(crate) use replay::Replay;
 pub(crate) use sse::{Ids, response};

@@ -17,9 +17,10 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::run_id::NamedRun;
-use crate::app::{App, Shared};
+use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
+use crate::stream::StreamSlot;
 
 /// How often the log is looked at.
 const GLANCE: Duration = Duration::from_millis(150);
@@ -57,8 +58,9 @@ pub(crate) async fn events(
             Ok(Follow { id, lines: RunLines::open(rejoin, id)?, known, is_closed: false, is_over: false })
         })
         .await?;
+    let slot = app.hubs.take_slot()?;
     let (send, receive) = mpsc::channel(1);
-    tokio::spawn(tell(Shared::clone(&app), follow, send));
+    tokio::spawn(tell(Shared::clone(&app), follow, send, slot));
     Ok(Sse::new(Sent(receive)))
 }
 
@@ -72,8 +74,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<usize, Problem> {
 }
 
 /// Tells events until the run is over, or nobody listens any more.
-async fn tell(app: Shared, mut follow: Follow, send: mpsc::Sender<Event>) {
-    app.metrics.watchers(1);
+async fn tell(app: Shared, mut follow: Follow, send: mpsc::Sender<Event>, _slot: StreamSlot) {
     let mut ping = Instant::now() + PING;
     loop {
         let read = app.blocking(move |rejoin| {
@@ -91,7 +92,7 @@ async fn tell(app: Shared, mut follow: Follow, send: mpsc::Sender<Event>) {
             }
         };
         let idle = events.is_empty();
-        if !send_all(&app, &send, events).await || follow.is_over || (idle && app.flow_runs.is_draining()) {
+        if !send_all(&send, events).await || follow.is_over || (idle && app.flow_runs.is_draining()) {
             break;
         }
         if Instant::now() >= ping {
@@ -107,15 +108,13 @@ async fn tell(app: Shared, mut follow: Follow, send: mpsc::Sender<Event>) {
             }
         }
     }
-    app.metrics.watchers(-1);
 }
 
-async fn send_all(app: &App, send: &mpsc::Sender<Event>, events: Vec<Event>) -> bool {
+async fn send_all(send: &mpsc::Sender<Event>, events: Vec<Event>) -> bool {
     for event in events {
         if send.send(event).await.is_err() {
             return false;
         }
-        app.metrics.events_sent(1);
     }
     true
 }
