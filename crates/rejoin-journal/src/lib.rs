@@ -45,6 +45,7 @@ mod project_name;
 mod random_access;
 mod scan;
 mod store;
+mod turn_spans;
 mod waker;
 
 pub use blobs::{BlobId, Blobs, LONGEST_BLOB, NotABlobId};
@@ -73,4 +74,5 @@ pub use store::{
     Adopted, Append, BeforeAdopting, Entry, JournalFiles, JournalHead, JournalState, LONGEST_LINE, RawRecord,
     Store,
 };
+pub use turn_spans::open_turns_begin;
 pub use waker::Waker;

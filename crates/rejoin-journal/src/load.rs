@@ -4,6 +4,7 @@ use rejoin_core::{Conversation, ConversationId, Envelope, System, Tree, TurnId};
 use serde::Deserialize;
 
 use crate::load_cache::CachedLoad;
+use crate::turn_spans::TurnSpans;
 use crate::{JournalError, Problem, Problems, Store};
 
 /// A conversation as read from its journal.
@@ -15,6 +16,8 @@ pub struct Loaded {
     pub problems: Problems,
     /// The cursor to go on reading from.
     pub end: u64,
+    /// Where its turns begin and end.
+    pub(crate) spans: TurnSpans,
 }
 
 impl Loaded {
@@ -56,7 +59,8 @@ fn load_from(
 ) -> Result<Loaded, JournalError> {
     let from = kept.as_ref().map_or(0, |cached| cached.end);
     let mut last = kept.as_ref().map(|cached| cached.last);
-    let mut conversation = kept.map(|cached| cached.conversation).unwrap_or_default();
+    let (mut conversation, mut spans) =
+        kept.map(|cached| (cached.conversation, cached.spans)).unwrap_or_default();
     let mut problems = Problems::default();
     let mut newest_schema = System::SCHEMA;
     let read = store.read(id, from, &mut |entry| match entry.content {
@@ -73,6 +77,7 @@ fn load_from(
                 problems.note(Some(entry.place), entry.line, Problem::NewerVersion { schema });
             }
             conversation.apply(&envelope, entry.place);
+            spans.apply(&envelope, entry.place);
             last = Some((entry.place, envelope.uuid));
         }
     });
@@ -93,15 +98,15 @@ fn load_from(
         problems.note(None, None, Problem::FirstRecordLost);
     }
     note_gaps(&conversation.tree, &mut problems);
-    let mut loaded = Loaded { conversation, problems, end };
+    let mut loaded = Loaded { conversation, problems, end, spans };
     // Other problems than a cut write are told every time, so they must be met every time.
     let only_torn = loaded.problems.noted.iter().all(|noted| matches!(noted.problem, Problem::Torn { .. }));
     if let Some(last) = last.filter(|_| end - from > WORTH_KEEPING && only_torn && until == u64::MAX) {
-        let cached = CachedLoad { end, last, conversation: loaded.conversation };
+        let cached = CachedLoad { end, last, conversation: loaded.conversation, spans: loaded.spans };
         if let (Ok(files), Some(bytes)) = (store.files(), cached.write(id)) {
             files.keep_load(id, &bytes);
         }
-        loaded.conversation = cached.conversation;
+        (loaded.conversation, loaded.spans) = (cached.conversation, cached.spans);
     }
     Ok(loaded)
 }

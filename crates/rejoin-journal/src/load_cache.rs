@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use rejoin_core::{Conversation, ConversationId, MessageId};
 use uuid::Uuid;
 
+use crate::turn_spans::TurnSpans;
 use crate::{Checksum, Store};
 
 /// What a cached load begins with. A reader believes only what the same code made: another one may pass over
@@ -20,7 +21,12 @@ fn beginning(id: ConversationId) -> Vec<u8> {
 }
 
 static MADE_BY: LazyLock<String> = LazyLock::new(|| {
-    let here = [include_bytes!("load_cache.rs").as_slice(), include_bytes!("load.rs")].concat();
+    let here = [
+        include_bytes!("load_cache.rs").as_slice(),
+        include_bytes!("load.rs"),
+        include_bytes!("turn_spans.rs"),
+    ];
+    let here = here.concat();
     format!("{}-{:016x}", rejoin_core::SOURCES, Checksum::of(&here))
 });
 
@@ -33,6 +39,7 @@ pub(crate) struct CachedLoad {
     /// another journal.
     pub(crate) last: (u64, MessageId),
     pub(crate) conversation: Conversation,
+    pub(crate) spans: TurnSpans,
 }
 
 impl CachedLoad {
@@ -59,7 +66,7 @@ impl CachedLoad {
         out.extend_from_slice(&self.end.to_le_bytes());
         out.extend_from_slice(&self.last.0.to_le_bytes());
         out.extend_from_slice(self.last.1.uuid().as_bytes());
-        let body = serde_json::to_vec(&self.conversation).ok()?;
+        let body = serde_json::to_vec(&(&self.conversation, &self.spans)).ok()?;
         out.extend_from_slice(&(body.len() as u64).to_le_bytes());
         out.extend_from_slice(&body);
         out.extend_from_slice(&(tree.turns().len() as u64).to_le_bytes());
@@ -90,7 +97,7 @@ impl CachedLoad {
         let last = (number(from)?, MessageId::new(Uuid::from_bytes(take(from)?)));
         let length = number(from)? as usize;
         let (body, after) = from.split_at_checked(length)?;
-        let mut conversation: Conversation = serde_json::from_slice(body).ok()?;
+        let (mut conversation, spans): (Conversation, TurnSpans) = serde_json::from_slice(body).ok()?;
         *from = after;
         let turns = number(from)?;
         let mut places = Vec::new();
@@ -108,7 +115,7 @@ impl CachedLoad {
         for _ in 0..count {
             messages.insert(MessageId::new(Uuid::from_bytes(take(from)?)), number(from)? as usize);
         }
-        conversation.tree.refill(messages, places).then_some(CachedLoad { end, last, conversation })
+        conversation.tree.refill(messages, places).then_some(CachedLoad { end, last, conversation, spans })
     }
 }
 
@@ -130,14 +137,15 @@ mod tests {
 
     fn cached() -> (ConversationId, CachedLoad) {
         let id = ConversationId::new(Uuid::from_u128(7));
-        let mut conversation = Conversation::default();
+        let (mut conversation, mut spans) = <(Conversation, TurnSpans)>::default();
         let mut last = (0, MessageId::new(Uuid::nil()));
         for (place, line) in (0..).zip(STORY.lines()) {
             let envelope: Envelope<'_> = serde_json::from_str(line).unwrap();
             conversation.apply(&envelope, place);
+            spans.apply(&envelope, place);
             last = (place, envelope.uuid);
         }
-        (id, CachedLoad { end: STORY.len() as u64, last, conversation })
+        (id, CachedLoad { end: STORY.len() as u64, last, conversation, spans })
     }
 
     const STORY: &str = include_str!("../tests/corpus/story.jsonl");

@@ -31,3 +31,4 @@ mod projects;
 mod random_bytes;
 mod support;
 mod torn;
+mod turn_spans;
