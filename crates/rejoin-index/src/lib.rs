@@ -14,6 +14,7 @@ mod facts;
 mod failure;
 mod fulltext;
 mod index;
+mod journal_project;
 mod last_use;
 mod list;
 mod message_parts;

@@ -1,18 +1,13 @@
 //! Lists of conversations, and the names in them.
 
-use std::ops::ControlFlow;
 use std::time::SystemTime;
 
-use rejoin_core::{Agent, ConversationId, System};
-use rejoin_journal::{JournalError, JournalState, Store};
+use rejoin_core::{Agent, ConversationId};
+use rejoin_journal::{JournalError, JournalState};
 
-use crate::database::JournalRow;
 use crate::facts::Summary;
 use crate::index::{Compared, Index};
 use crate::last_use::{NewestFirst, time_of};
-
-/// Journals up to this size are read through for what a fold would tell; of larger ones, the fold is kept.
-const SMALL: u64 = 1 << 20;
 
 /// Which conversations are wanted.
 #[derive(Clone, Debug, Default)]
@@ -58,29 +53,6 @@ impl ConversationFilter<'_> {
     }
 }
 
-/// The project of a conversation: what its first record says, or the last one that moved it. `None` if
-/// that cannot be told without reading all of it.
-fn project_told(store: &dyn Store, id: ConversationId) -> Option<String> {
-    let mut project = None;
-    let first = store.fetch(id, &[0], &mut |_, raw| {
-        let told = raw.ok().and_then(|raw| raw.envelope().ok()?.system());
-        if let Some(System::Conversation(info)) = told {
-            project = Some(info.project);
-        }
-    });
-    first.ok()?;
-    project.as_ref()?;
-    let moves = store.search(id, "\"moved\"", &mut |raw| {
-        let told = raw.envelope().ok().and_then(|envelope| envelope.system());
-        if let Some(System::Moved { project: to, .. }) = told {
-            project = Some(to);
-        }
-        ControlFlow::Continue(())
-    });
-    moves.ok()?;
-    project
-}
-
 impl Index<'_> {
     /// Lists conversations, newest first. Only as many journals are looked into as are shown.
     pub fn list(&mut self, filter: &ConversationFilter<'_>) -> Result<ConversationList, JournalError> {
@@ -118,7 +90,7 @@ impl Index<'_> {
     }
 
     /// The conversation of a project that was used last, or with `before` one before it. Nothing else is
-    /// asked about it, so it need not be folded: whoever goes on with it does that anyway.
+    /// asked about it, so it is not folded where its project can be told otherwise: whoever goes on with it does that anyway.
     pub fn newest(&mut self, project: &str, before: usize) -> Result<Option<ConversationId>, JournalError> {
         let standings = self.store.look(Some(project))?;
         let mut newest = NewestFirst::new(&standings);
@@ -130,8 +102,7 @@ impl Index<'_> {
                 newest.take(self, &standings, step).into_iter().map(|(standing, _)| standing).collect();
             let mut known = self.known(&next);
             for standing in &next {
-                let row = known.remove(&standing.id).filter(|row| row.standing == *standing);
-                if !self.may_be_of(project, standing, row) {
+                if !self.may_be_of(project, standing, known.remove(&standing.id)) {
                     continue;
                 }
                 if left == 0 {
@@ -144,23 +115,6 @@ impl Index<'_> {
             }
             step = step.saturating_mul(4);
         }
-    }
-
-    /// Whether a journal, with what the cache knows of it, is of a project; one that does not say is
-    /// everywhere at home, and one that is gone or cannot be read nowhere, which is told.
-    fn may_be_of(&mut self, project: &str, standing: &JournalState, row: Option<JournalRow>) -> bool {
-        let told = || if standing.bytes <= SMALL { project_told(self.store, standing.id) } else { None };
-        let its = match row {
-            Some(row) => row.project,
-            None => match told() {
-                Some(project) => Some(project),
-                None => match self.fold(standing) {
-                    Some(facts) => facts.summary.project,
-                    None => return false,
-                },
-            },
-        };
-        its.is_none_or(|its| its == project)
     }
 
     /// The conversations of a project that have a name, newest first.

@@ -187,20 +187,26 @@ impl Keeper for JournalKeeper {
 }
 
 impl JournalKeeper {
-    /// Writes events down, then hands them on. Pieces of text, which are gathered, do not wait for that.
+    /// Writes events down, then hands them on. Pieces of text, which are gathered, do not wait for the disk.
     fn take_in(&mut self, mut batch: Batch, bytes: usize) {
-        let text_only = batch.iter().all(is_gathered);
-        let shown = text_only.then(|| batch.clone());
-        if let Some(batch) = shown {
+        if batch.iter().all(is_gathered) {
+            let _ = self.attempt(|writer| {
+                for event in &batch {
+                    writer.note(event);
+                }
+                Ok(())
+            });
             self.feed.push(batch, bytes, self.writer.place());
-        }
-        let written = self.attempt(|writer| {
-            batch.iter().try_for_each(|event| writer.note(event))?;
-            if text_only { Ok(()) } else { writer.flush() }
-        });
-        if text_only {
+            let _ = self.attempt(RecordWriter::flush_if_due);
             return;
         }
+        let written = self.attempt(|writer| {
+            for event in &batch {
+                writer.note(event);
+                writer.flush_if_due()?;
+            }
+            writer.flush()
+        });
         if written.is_err() {
             batch.retain(is_gathered);
         }

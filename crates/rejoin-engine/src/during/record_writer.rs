@@ -216,8 +216,8 @@ impl RecordWriter {
         self.session = None;
     }
 
-    /// Takes in one event.
-    pub(crate) fn note(&mut self, event: &Event) -> Result<(), JournalError> {
+    /// Takes in one event. It is written later ([`Self::flush`], [`Self::flush_if_due`]).
+    pub(crate) fn note(&mut self, event: &Event) {
         match event {
             Event::Session { agent, session, model, agent_version } => {
                 self.session = Some(session.clone());
@@ -289,10 +289,11 @@ impl RecordWriter {
             }
             _ => {}
         }
-        if self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY {
-            self.flush()?;
-        }
-        Ok(())
+    }
+
+    /// Hands everything gathered to the disk, if it is much or has waited long.
+    pub(crate) fn flush_if_due(&mut self) -> Result<(), JournalError> {
+        if self.batch_bytes >= BATCH || self.since.elapsed() >= DELAY { self.flush() } else { Ok(()) }
     }
 
     /// Hands everything gathered to the disk.
@@ -360,7 +361,7 @@ impl RecordWriter {
         let about = model.as_ref().map_or(0, String::len) + id.map_or(0, str::len);
         let mut heading = Some((replaces, model, native));
         for piece in in_lines(text) {
-            let mut record = self.text(message, piece);
+            let mut record = self.text(message, piece.to_owned());
             if let Some((replaces, model, native)) = heading.take() {
                 if replaces.is_some() {
                     (record.replaces, record.offset) = (replaces, None);
@@ -382,14 +383,19 @@ impl RecordWriter {
     /// Moves the gathered piece into the batch.
     fn settle(&mut self) {
         let Some((message, text)) = self.piece.take() else { return };
+        if text.len() <= LONGEST_TEXT {
+            let bytes = text.len();
+            let record = self.text(message, text);
+            return self.put_in_batch(record, bytes);
+        }
         for piece in in_lines(&text) {
-            let record = self.text(message, piece);
+            let record = self.text(message, piece.to_owned());
             self.put_in_batch(record, piece.len());
         }
     }
 
     /// The next piece of a message's text, with where it stands in it.
-    fn text(&mut self, message: MessageId, piece: &str) -> Record {
+    fn text(&mut self, message: MessageId, piece: String) -> Record {
         let open = self.open(Kind::Assistant, message);
         let offset = open.recorded;
         open.recorded += piece.len();
@@ -515,7 +521,7 @@ mod tests {
         let journal = store.create(id, &info, &[prompt], Writer::Label).unwrap();
         let mut writer = RecordWriter::new(journal, head.clone(), turn, Agent::Claude);
         for event in events {
-            writer.note(event).unwrap();
+            writer.note(event);
         }
         let mut receipt = head.record(Kind::System, new_id(), Some(turn));
         receipt.subtype = Some("receipt".into());

@@ -53,10 +53,10 @@ fn a_long_text_is_written_whole_in_several_lines() {
     // As long as a line of an agent may be, and as hard to write as can be; streamed, then said again otherwise.
     let message = MessageId::new(Uuid::new_v4());
     let text = "\u{1}é".repeat(2 << 20);
-    writer.note(&Event::TextDelta { message, offset: 0, text: "streamed otherwise".into() }).unwrap();
+    writer.note(&Event::TextDelta { message, offset: 0, text: "streamed otherwise".into() });
     let whole = Event::Message { message, offset: 0, text: text.clone(), model: None, native: None };
-    writer.note(&whole).unwrap();
-    writer.note(&Event::TextDelta { message, offset: text.len(), text: " and more".into() }).unwrap();
+    writer.note(&whole);
+    writer.note(&Event::TextDelta { message, offset: text.len(), text: " and more".into() });
     writer.flush().unwrap();
     let loaded = load(&store, place.id).unwrap();
     let said = messages(&store, place.id, &loaded.conversation.tree.turns()[0], usize::MAX).unwrap();

@@ -7,4 +7,5 @@ mod equal;
 mod languages;
 mod last_use;
 mod naive;
+mod newest;
 mod support;

@@ -23,6 +23,8 @@ pub(crate) fn run(rejoin: &Path) -> Result<()> {
     let (conversations, bytes) = if quick { (1000, 500_000_000) } else { (10_000, 5_000_000_000) };
     let directory = tempfile::Builder::new().prefix("rejoin-bench-").tempdir()?;
     let root = directory.path().canonicalize()?;
+    // Whoever stops it, or is stopped by a time limit, shall know what he waited for.
+    eprintln!("making {conversations} conversations of {:.1} GB, which takes minutes …", bytes as f64 / 1e9);
     let begun = Instant::now();
     let history = generate(&root, conversations, bytes)?;
     heading(&format!(
