@@ -46,7 +46,11 @@ async fn carry_out(app: Shared, candidate: Candidate) {
         return app.queue.ended(run, RunEnd::Cancelled);
     };
     match begin(&app, conversation, look.asked).await {
-        Beginning::NotYet => app.queue.hold(conversation, run),
+        Beginning::NotYet => {
+            if !app.queue.hold(conversation, run) {
+                end(&app, conversation, run, RunEnd::Cancelled, None).await;
+            }
+        }
         Beginning::Begun(turn) => follow(&app, conversation, *turn).await,
         Beginning::Stands(stands) => {
             note(&app, conversation, Entry::Begun { run, conversation: stands, time: now() }).await;

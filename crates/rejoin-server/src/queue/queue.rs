@@ -96,8 +96,6 @@ pub(crate) struct RunLook {
     pub(crate) position: Option<usize>,
     /// An agent of this daemon is at it.
     pub(crate) here: bool,
-    /// It is being started.
-    pub(crate) starting: bool,
     pub(crate) plan: Option<Decision>,
     pub(crate) asks: bool,
     /// The queue it waits in is paused.
@@ -458,9 +456,13 @@ impl Queue {
         (chosen, again)
     }
 
-    /// It did not begin: the conversation is in use elsewhere.
-    pub(super) fn hold(&self, conversation: ConversationId, run: TurnId) {
+    /// It did not begin: the conversation is in use elsewhere, so it waits on. Not if it was cancelled meanwhile: then
+    /// this says so, and whoever is at it ends it.
+    pub(super) fn hold(&self, conversation: ConversationId, run: TurnId) -> bool {
         let mut all = self.all();
+        if all.at_work.get(&run).is_some_and(|at_work| at_work.cancelled) {
+            return false;
+        }
         all.at_work.remove(&run);
         if let Some(slot) = all.conversations.get_mut(&conversation) {
             slot.at_work = None;
@@ -471,6 +473,7 @@ impl Queue {
         drop(all);
         self.changed();
         self.kick.notify_one();
+        true
     }
 
     /// It began, and can be cancelled.
@@ -629,7 +632,6 @@ impl All {
             begun: known.begun.as_ref().map(|(_, time)| time.clone()),
             position: slot.state.position(run),
             here: at_work.is_some_and(|at_work| at_work.here),
-            starting: at_work.is_some() && known.phase == Phase::Waiting,
             plan: at_work.and_then(|at_work| at_work.plan.clone()),
             asks: at_work.is_some_and(|at_work| at_work.open_questions > 0),
             paused: slot.state.paused().is_some(),

@@ -2,3 +2,5 @@
 
 mod daemon;
 mod overview;
+mod queue;
+mod runs;
