@@ -10,6 +10,8 @@ mod overview;
 mod paging;
 mod project_dir;
 mod projects;
+#[cfg(test)]
+mod restricted;
 mod search;
 mod stats;
 mod who;

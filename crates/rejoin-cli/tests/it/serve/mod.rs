@@ -1,4 +1,6 @@
 //! The daemon, over its HTTP API.
 
+mod catalog;
 mod daemon;
+mod flows;
 mod overview;
