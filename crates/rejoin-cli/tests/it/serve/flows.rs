@@ -87,7 +87,7 @@ fn a_flow_is_checked_in_its_file_or_as_a_text() {
     assert_eq!(check(json!({ "file": "good.flow.yaml" })).is(200)["name"], "good");
     let text = "steps:\n  a: { agent: demo, prompt: x, needs: b }\n";
     let wrong = check(json!({ "text": text })).is(200);
-    assert_eq!(wrong, json!({ "problems": [{ "line": 2, "column": 40, "text": "no step is named \"b\"" }] }));
+    assert_eq!(wrong, json!({ "problems": [{ "line": 2, "column": 39, "text": "no step is named \"b\"" }] }));
     assert_eq!(check(json!({ "file": "none.flow.yaml" })).is(404)["code"], "not_found");
     assert_eq!(check(json!({})).is(400)["code"], "bad_request");
     assert_eq!(check(json!({ "flie": "good.flow.yaml" })).is(400)["code"], "unknown_field");
