@@ -17,6 +17,8 @@ mod project_dir;
 mod projects;
 mod questions;
 mod queue;
+#[cfg(test)]
+mod restricted;
 mod run_view;
 mod runs;
 mod search;

@@ -13,7 +13,7 @@ use crate::routes::project_dir::sees_all;
 
 /// Refuses a flow of which a step would go further than the caller may. Its steps run in `dir` where they do not say
 /// otherwise.
-pub(super) fn check(app: &App, caller: &Caller, flow: &Flow, dir: &Path) -> Result<(), Problem> {
+pub(crate) fn check(app: &App, caller: &Caller, flow: &Flow, dir: &Path) -> Result<(), Problem> {
     flow.all_steps().into_iter().try_for_each(|step| check_step(app, caller, step, dir))
 }
 

@@ -7,6 +7,10 @@ mod run_id;
 mod runs;
 mod walk;
 
+#[cfg(test)]
+pub(crate) use limits::check as limits_of;
+#[cfg(test)]
+pub(crate) use runs::{begin, list as list_runs, show as show_run};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

@@ -1,5 +1,7 @@
 //! The run of a flow that an address names.
 
+use std::str::FromStr;
+
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use rejoin::Rejoin;
@@ -12,8 +14,8 @@ use crate::routes::access::sees;
 use crate::routes::project_dir::sees_all;
 
 /// The run of a flow that an address names.
-#[derive(Clone, Copy)]
-pub(super) struct NamedRun(pub(super) RunId);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedRun(pub(super) RunId);
 
 impl FromRequestParts<Shared> for NamedRun {
     type Rejection = Problem;
@@ -21,7 +23,15 @@ impl FromRequestParts<Shared> for NamedRun {
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
         let named = Path::<String>::from_request_parts(parts, app).await;
         let Ok(Path(named)) = named else { return Err(Problem::bad_request("the address is no UTF-8")) };
-        named.parse().map(Self).map_err(|_| unknown(&named))
+        named.parse()
+    }
+}
+
+impl FromStr for NamedRun {
+    type Err = Problem;
+
+    fn from_str(named: &str) -> Result<Self, Problem> {
+        named.parse().map(Self).map_err(|_| unknown(named))
     }
 }
 

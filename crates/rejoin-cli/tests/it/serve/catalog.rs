@@ -1,0 +1,120 @@
+//! What there is: agents, projects, words, figures.
+
+use serde_json::{Value, json};
+
+use super::daemon::Daemon;
+use crate::support::Bench;
+
+#[test]
+fn agents_and_their_check_ups_are_told_as_the_command_prints_them() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let printed = bench.rejoin(&["agents", "--json"]).done().json();
+    assert_eq!(daemon.get("/api/v1/agents").is(200)["agents"], printed);
+    // It exits as the agents on this machine are.
+    let printed = bench.rejoin(&["doctor", "--json"]).command().output().unwrap().stdout;
+    let printed: Value = serde_json::from_slice(&printed).unwrap();
+    assert_eq!(daemon.get("/api/v1/agents/doctor").is(200)["checkups"], printed);
+    let one = daemon.get("/api/v1/agents/doctor?agent=demo2").is(200);
+    assert_eq!(one["checkups"].as_array().unwrap().len(), 1);
+    assert_eq!(one["checkups"][0]["agent"], "demo2");
+    let problem = daemon.get("/api/v1/agents/doctor?agent=claud").is(404);
+    assert!(problem["detail"].as_str().unwrap().contains("claude"), "{problem}");
+}
+
+#[test]
+fn projects_come_page_by_page_the_one_used_last_first() {
+    let bench = Bench::after_a_turn();
+    let other = bench.outside("other");
+    bench.rejoin(&["run", "-a", "demo", "second MARK-b"]).within(&other).done();
+    bench.rejoin(&["run", "-a", "demo", "third MARK-c"]).within(&other).done();
+    let daemon = Daemon::start(&bench);
+    let page = daemon.get("/api/v1/projects?limit=1").is(200);
+    let first = &page["projects"][0];
+    assert_eq!(first["path"], other.canonicalize().unwrap().to_str().unwrap());
+    assert_eq!((&first["name"], &first["conversations"]), (&json!("other"), &json!(2)));
+    assert_eq!(first["running"], 0);
+    assert!(first["last_used_ms"].as_u64().unwrap() > 1_000_000_000_000);
+    let cursor = page["cursor"].as_str().unwrap();
+    let page = daemon.get(&format!("/api/v1/projects?limit=1&cursor={cursor}")).is(200);
+    assert_eq!(page["projects"].as_array().unwrap().len(), 1);
+    assert_eq!(page["projects"][0]["path"], bench.project().canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(page["cursor"], Value::Null);
+    assert_eq!(daemon.get("/api/v1/projects?limit=0").is(400)["code"], "bad_request");
+    assert_eq!(daemon.get("/api/v1/projects?cursor=x").is(400)["code"], "bad_request");
+    let problem = daemon.get("/api/v1/projects?limt=1").is(400);
+    assert_eq!(problem["code"], "unknown_field");
+    assert!(problem["detail"].as_str().unwrap().contains("limit"), "{problem}");
+}
+
+#[test]
+fn words_are_found_as_the_command_finds_them_and_page_by_page() {
+    let bench = Bench::after_a_turn();
+    for word in ["one", "two", "three"] {
+        bench.next(&format!("walrus {word}")).done();
+    }
+    let daemon = Daemon::start(&bench);
+    let all = daemon.get("/api/v1/search?q=walrus").is(200);
+    let printed = bench.rejoin(&["search", "walrus", "--json"]).done().json();
+    assert_eq!(all["hits"], printed);
+    assert_eq!(all["more"], false);
+    let mut paged = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = daemon.get(&format!("/api/v1/search?q=walrus&limit=1{cursor}")).is(200);
+        paged.extend(page["hits"].as_array().unwrap().iter().cloned());
+        match page["cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(Value::from(paged), printed);
+    let phrase = daemon.get("/api/v1/search?q=%22walrus+two%22").is(200);
+    assert!(
+        phrase["hits"].as_array().unwrap().iter().all(|hit| hit["snippet"].as_str().unwrap().contains("two"))
+    );
+    assert!(!phrase["hits"].as_array().unwrap().is_empty());
+    assert_eq!(daemon.get("/api/v1/search?q=walrus&agent=demo2").is(200)["hits"], json!([]));
+    assert_eq!(daemon.get("/api/v1/search?q=walrus&agent=nobody").is(422)["code"], "refused");
+    assert_eq!(daemon.get("/api/v1/search?q=...").is(400)["code"], "bad_request");
+}
+
+#[test]
+fn turns_are_counted_as_the_command_counts_them() {
+    let bench = Bench::after_a_turn();
+    bench.next("more MARK-b").done();
+    let daemon = Daemon::start(&bench);
+    let printed = bench.rejoin(&["stats", "--by", "agent", "--json"]).done().json();
+    let project = bench.project();
+    let counted = daemon.get(&format!("/api/v1/stats?project={}&by=agent", project.display())).is(200);
+    assert_eq!(counted, printed);
+    assert_eq!(counted["all"]["turns"], 2);
+    assert_eq!(daemon.get("/api/v1/stats?since=3d").is(200)["all"]["turns"], 2);
+    assert_eq!(daemon.get("/api/v1/stats?since=3x").is(400)["code"], "bad_request");
+    assert_eq!(daemon.get("/api/v1/stats?project=app").is(400)["code"], "bad_request");
+    assert_eq!(daemon.get("/api/v1/stats?project=/no/where").is(404)["code"], "not_found");
+}
+
+#[test]
+fn health_needs_no_token_and_figures_are_told_as_prometheus_reads_them() {
+    let bench = Bench::after_a_turn();
+    let daemon = Daemon::start(&bench);
+    let health = daemon.ask_bare("GET", "/api/v1/health").send().is(200);
+    assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
+    daemon.get("/api/v1/nothing").is(404);
+    let reply = daemon.get("/api/v1/metrics");
+    assert_eq!(reply.status, 200);
+    assert!(reply.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
+    let text = reply.text();
+    let value = |name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name}:\n{text}")).parse().unwrap()
+    };
+    assert_eq!(value("rejoin_conversations"), 1.0);
+    assert_eq!(value("rejoin_http_responses_total{status=\"4xx\"}"), 1.0);
+    assert!(value("rejoin_http_responses_total{status=\"2xx\"}") >= 1.0);
+    if cfg!(target_os = "linux") {
+        assert!(value("process_resident_memory_bytes") > 1e6);
+        assert!(value("process_threads") >= 2.0);
+    }
+}
