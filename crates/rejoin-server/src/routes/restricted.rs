@@ -17,11 +17,11 @@ use uuid::Uuid;
 
 use super::body::{Body, Params};
 use super::flows::{begin, limits_of, list_runs, show_run};
-use super::who::Who;
 use super::{agents, metrics, projects, search, stats};
 use crate::app::{App, Shared};
-use crate::auth::Auth;
+use crate::auth::{Auth, Hosts};
 use crate::caller::{Caller, TokenScope};
+use crate::listen::Listen;
 use crate::problem::{Code, Problem};
 use crate::queue::Queue;
 use crate::stream::Hubs;
@@ -48,7 +48,9 @@ impl Desk {
             fs::create_dir(&project).unwrap();
             speak(&rejoin, number, &project, &format!("walrus of {name}"));
         }
-        let app = Shared::new(App::new(rejoin, roots(&base), Auth, Queue, Hubs));
+        let hosts = Hosts::of(&Listen::Loopback(0), None, &[]);
+        let auth = Auth::open(rejoin.home(), hosts).unwrap();
+        let app = Shared::new(App::new(rejoin, roots(&base), auth, Queue::new(1), Hubs::default()));
         Self { directory, app }
     }
 
@@ -128,7 +130,7 @@ fn refusal<T>(answer: Result<T, Problem>) -> Code {
 }
 
 async fn projects_of(desk: &Desk, caller: Caller) -> Vec<Value> {
-    let answer = projects::projects(desk.app(), Who(caller), params(json!({}))).await;
+    let answer = projects::projects(desk.app(), caller, params(json!({}))).await;
     value(answer)["projects"].as_array().unwrap().iter().map(|project| project["name"].clone()).collect()
 }
 
@@ -148,7 +150,7 @@ async fn words_of_other_projects_are_not_found() {
     let find = async |caller: Caller, more: Value| {
         let mut wanted = json!({ "q": "walrus" });
         wanted.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        search::search(desk.app(), Who(caller), params(wanted)).await
+        search::search(desk.app(), caller, params(wanted)).await
     };
     let all = value(find(anybody(), json!({})).await);
     assert_eq!(all["hits"].as_array().unwrap().len(), 2);
@@ -165,8 +167,7 @@ async fn words_of_other_projects_are_not_found() {
 #[tokio::test]
 async fn turns_are_counted_of_a_project_that_is_seen() {
     let desk = Desk::new();
-    let count =
-        async |caller: Caller, wanted: Value| stats::stats(desk.app(), Who(caller), params(wanted)).await;
+    let count = async |caller: Caller, wanted: Value| stats::stats(desk.app(), caller, params(wanted)).await;
     assert_eq!(value(count(anybody(), json!({})).await)["all"]["turns"], 2);
     assert_eq!(refusal(count(desk.limited(), json!({})).await), Code::NotAllowed);
     let theirs = json!({ "project": desk.project("theirs") });
@@ -181,12 +182,12 @@ async fn turns_are_counted_of_a_project_that_is_seen() {
 #[tokio::test]
 async fn without_the_scope_nothing_is_told_or_begun() {
     let desk = Desk::new();
-    let nobody = || Who(Caller { scopes: Vec::new(), ..anybody() });
+    let nobody = || Caller { scopes: Vec::new(), ..anybody() };
     assert_eq!(refusal(agents::agents(desk.app(), nobody()).await), Code::ScopeMissing);
     assert_eq!(refusal(metrics::metrics(desk.app(), nobody()).await), Code::ScopeMissing);
     let page = params(json!({}));
     assert_eq!(refusal(projects::projects(desk.app(), nobody(), page).await), Code::ScopeMissing);
-    let reader = Who(Caller { scopes: vec![TokenScope::Read], ..anybody() });
+    let reader = Caller { scopes: vec![TokenScope::Read], ..anybody() };
     let flow = json!({ "project": desk.project("mine"), "file": "x.flow.yaml" });
     let begun = begin(desk.app(), reader, Body(serde_json::from_value(flow).unwrap())).await;
     assert_eq!(refusal(begun), Code::ScopeMissing);
@@ -199,19 +200,19 @@ async fn runs_of_other_projects_do_not_exist() {
     fs::write(theirs.join("x.flow.yaml"), "steps: { a: { run: 'true', when: 'false' } }").unwrap();
     let flow = json!({ "project": theirs, "file": "x.flow.yaml" });
     let body = || Body(serde_json::from_value(flow.clone()).unwrap());
-    assert_eq!(refusal(begin(desk.app(), Who(desk.limited()), body()).await), Code::NotAllowed);
-    let (_, Json(begun)) = begin(desk.app(), Who(anybody()), body()).await.unwrap();
+    assert_eq!(refusal(begin(desk.app(), desk.limited(), body()).await), Code::NotAllowed);
+    let (_, Json(begun)) = begin(desk.app(), anybody(), body()).await.unwrap();
     let run = serde_json::to_value(begun).unwrap()["run"].as_str().unwrap().parse().unwrap();
     let list = async |caller: Caller| {
-        let listed = value(list_runs(desk.app(), Who(caller), params(json!({}))).await);
+        let listed = value(list_runs(desk.app(), caller, params(json!({}))).await);
         listed["runs"].as_array().unwrap().len()
     };
     assert_eq!((list(anybody()).await, list(desk.limited()).await), (1, 0));
-    value(show_run(desk.app(), Who(anybody()), run).await);
-    assert_eq!(refusal(show_run(desk.app(), Who(desk.limited()), run).await), Code::NotFound);
+    value(show_run(desk.app(), anybody(), run).await);
+    assert_eq!(refusal(show_run(desk.app(), desk.limited(), run).await), Code::NotFound);
     // The last one ends before the home is removed.
     desk.app.flow_runs.drain().await;
-    assert_eq!(refusal(begin(desk.app(), Who(anybody()), body()).await), Code::Stopping);
+    assert_eq!(refusal(begin(desk.app(), anybody(), body()).await), Code::Stopping);
 }
 
 #[test]
@@ -261,7 +262,7 @@ async fn a_problem_names_the_step() {
     .unwrap();
     let flow = json!({ "project": mine, "file": "x.flow.yaml" });
     let caller = Caller { ceiling: Some(Permissions::Read), ..anybody() };
-    let begun = begin(desk.app(), Who(caller), Body(serde_json::from_value(flow).unwrap())).await;
+    let begun = begin(desk.app(), caller, Body(serde_json::from_value(flow).unwrap())).await;
     let Err(problem) = begun else { panic!("it was begun") };
     assert_eq!(serde_json::to_value(problem.body()).unwrap()["step"], "sh");
     assert_eq!(problem.into_response().status(), 403);
