@@ -1,4 +1,5 @@
 //! The daemon, over its HTTP API.
 
+mod auth;
 mod daemon;
 mod overview;
