@@ -23,6 +23,8 @@ pub(super) struct SharedFile<T> {
     path: PathBuf,
     parse: fn(&[u8]) -> Result<T, String>,
     known: Mutex<Option<Known<T>>>,
+    /// Whether a damaged one counts as an empty one, and is written over.
+    expendable: bool,
 }
 
 /// What stood in it when it was read last.
@@ -36,11 +38,7 @@ type Stamp = Option<(u64, u64, i64, i64, i64, i64)>;
 
 impl<T> SharedFile<T> {
     pub(super) fn new(path: PathBuf, parse: fn(&[u8]) -> Result<T, String>) -> Self {
-        Self { path, parse, known: Mutex::new(None) }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+        Self { path, parse, known: Mutex::new(None), expendable: false }
     }
 
     /// What stands in it now, `None` if there is no such file. What cannot be read or understood is an error, every
@@ -114,9 +112,18 @@ impl<T: Clone + Default + Serialize + DeserializeOwned> SharedFile<T> {
         Self::new(path, |bytes| serde_json::from_slice(bytes).map_err(|error| error.to_string()))
     }
 
+    /// One that holds JSON which nobody misses for long: were it damaged, what it allowed is refused, and the next
+    /// change begins anew.
+    pub(super) fn expendable_json(path: PathBuf) -> Self {
+        Self { expendable: true, ..Self::json(path) }
+    }
+
     /// What stands in it now; what an empty one would hold if there is none.
     pub(super) fn get(&self) -> Result<Arc<T>, rejoin::Error> {
-        Ok(self.read()?.unwrap_or_default())
+        match self.read() {
+            Err(_) if self.expendable => Ok(Arc::default()),
+            content => Ok(content?.unwrap_or_default()),
+        }
     }
 
     /// Changes what stands in it, unless the change is refused.
@@ -173,14 +180,25 @@ mod tests {
     fn a_damaged_file_is_an_error_until_it_is_mended_and_is_not_written_over() {
         let dir = tempfile::tempdir().unwrap();
         let file = SharedFile::<Vec<u32>>::json(dir.path().join("list.json"));
-        fs::write(file.path(), "[1, 2").unwrap();
+        fs::write(&file.path, "[1, 2").unwrap();
         assert!(file.get().is_err() && file.get().is_err());
         assert!(file.change(|list| Ok(list.push(3))).is_err());
-        assert_eq!(fs::read_to_string(file.path()).unwrap(), "[1, 2");
-        fs::write(file.path(), "[1, 2]").unwrap();
+        assert_eq!(fs::read_to_string(&file.path).unwrap(), "[1, 2");
+        fs::write(&file.path, "[1, 2]").unwrap();
         assert_eq!(*file.get().unwrap(), [1, 2]);
-        fs::remove_file(file.path()).unwrap();
+        fs::remove_file(&file.path).unwrap();
         assert!(file.get().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_file_that_is_expendable_allows_nothing_and_begins_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = SharedFile::<Vec<u32>>::expendable_json(dir.path().join("list.json"));
+        file.change(|list| Ok(list.extend([1, 2]))).unwrap();
+        fs::write(&file.path, "[1, 2").unwrap();
+        assert!(file.get().unwrap().is_empty());
+        file.change(|list| Ok(list.push(3))).unwrap();
+        assert_eq!(*file.get().unwrap(), [3]);
     }
 
     #[test]
@@ -188,7 +206,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(SharedFile::<Vec<u32>>::json(dir.path().to_owned()).get().is_err());
         let long = SharedFile::<Vec<u32>>::json(dir.path().join("long"));
-        fs::write(long.path(), vec![b' '; (LARGEST + 1) as usize]).unwrap();
+        fs::write(&long.path, vec![b' '; (LARGEST + 1) as usize]).unwrap();
         assert!(long.get().is_err());
     }
 }

@@ -57,7 +57,12 @@ pub(crate) async fn log_in(
     peer: Option<Extension<Peer>>,
     Body(login): Body<Login>,
 ) -> Result<impl IntoResponse, Problem> {
-    match on_disk(&app, move |auth| auth.log_in(&login.code)).await? {
+    let let_in = on_disk(&app, move |auth| auth.log_in(&login.code)).await.map_err(|problem| {
+        // Whoever asks is unknown yet, and is not told of our files.
+        tracing::error!("cannot let a browser in: {}", problem.detail());
+        Problem::new(Code::Internal, "nobody can be let in now; the daemon's log says why")
+    })?;
+    match let_in {
         Some(given) => {
             tracing::info!("a browser was let in");
             let cookie = AppendHeaders([(SET_COOKIE, app.auth.cookie(&given.cookie))]);
