@@ -29,12 +29,13 @@ pub(super) struct SharedFile<T> {
 
 /// What stood in it when it was read last.
 struct Known<T> {
-    stamp: Stamp,
+    /// `None` if it does not tell enough yet.
+    stamp: Option<Stamp>,
     content: Result<Arc<T>, String>,
 }
 
-/// Tells two states of a file apart; `None` where there is none.
-type Stamp = Option<(u64, u64, i64, i64, i64, i64)>;
+/// Tells two states of a file apart.
+type Stamp = (u64, u64, i64, i64, i64, i64);
 
 impl<T> SharedFile<T> {
     pub(super) fn new(path: PathBuf, parse: fn(&[u8]) -> Result<T, String>) -> Self {
@@ -55,7 +56,7 @@ impl<T> SharedFile<T> {
         };
         let stamp = stamp(&metadata);
         if let Some(known) = known.as_ref()
-            && known.stamp == stamp
+            && known.stamp == Some(stamp)
         {
             return known.content.clone().map(Some).map_err(|why| self.damaged(why));
         }
@@ -69,7 +70,7 @@ impl<T> SharedFile<T> {
         let young = metadata
             .modified()
             .is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age < YOUNG));
-        *known = Some(Known { stamp: if young { None } else { stamp }, content: content.clone() });
+        *known = Some(Known { stamp: (!young).then_some(stamp), content: content.clone() });
         content.map(Some).map_err(|why| self.damaged(why))
     }
 
@@ -147,14 +148,14 @@ fn refused(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> rejoin:
 }
 
 fn stamp(metadata: &fs::Metadata) -> Stamp {
-    Some((
+    (
         metadata.ino(),
         metadata.size(),
         metadata.mtime(),
         metadata.mtime_nsec(),
         metadata.ctime(),
         metadata.ctime_nsec(),
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -170,7 +171,12 @@ mod tests {
         let [ours, theirs] = [(); 2].map(|()| SharedFile::<Vec<u32>>::json(at.clone()));
         for number in 0..20 {
             let (writer, reader) = if number % 2 == 0 { (&ours, &theirs) } else { (&theirs, &ours) };
-            writer.change(|list| Ok(list.push(number))).unwrap();
+            writer
+                .change(|list| {
+                    list.push(number);
+                    Ok(())
+                })
+                .unwrap();
             assert_eq!(*reader.get().unwrap(), (0..=number).collect::<Vec<_>>());
         }
         assert_eq!(fs::metadata(&at).unwrap().permissions().mode() & 0o777, 0o600);
@@ -182,7 +188,13 @@ mod tests {
         let file = SharedFile::<Vec<u32>>::json(dir.path().join("list.json"));
         fs::write(&file.path, "[1, 2").unwrap();
         assert!(file.get().is_err() && file.get().is_err());
-        assert!(file.change(|list| Ok(list.push(3))).is_err());
+        assert!(
+            file.change(|list| {
+                list.push(3);
+                Ok(())
+            })
+            .is_err()
+        );
         assert_eq!(fs::read_to_string(&file.path).unwrap(), "[1, 2");
         fs::write(&file.path, "[1, 2]").unwrap();
         assert_eq!(*file.get().unwrap(), [1, 2]);
@@ -194,10 +206,18 @@ mod tests {
     fn a_damaged_file_that_is_expendable_allows_nothing_and_begins_anew() {
         let dir = tempfile::tempdir().unwrap();
         let file = SharedFile::<Vec<u32>>::expendable_json(dir.path().join("list.json"));
-        file.change(|list| Ok(list.extend([1, 2]))).unwrap();
+        file.change(|list| {
+            list.extend([1, 2]);
+            Ok(())
+        })
+        .unwrap();
         fs::write(&file.path, "[1, 2").unwrap();
         assert!(file.get().unwrap().is_empty());
-        file.change(|list| Ok(list.push(3))).unwrap();
+        file.change(|list| {
+            list.push(3);
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(*file.get().unwrap(), [3]);
     }
 

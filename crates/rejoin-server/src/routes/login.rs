@@ -62,17 +62,13 @@ pub(crate) async fn log_in(
         tracing::error!("cannot let a browser in: {}", problem.detail());
         Problem::new(Code::Internal, "nobody can be let in now; the daemon's log says why")
     })?;
-    match let_in {
-        Some(given) => {
-            tracing::info!("a browser was let in");
-            let cookie = AppendHeaders([(SET_COOKIE, app.auth.cookie(&given.cookie))]);
-            Ok((cookie, Json(LoggedIn { secret: given.secret })))
-        }
-        None => {
-            let peer = peer.map(|Extension(peer)| peer);
-            Err(app.auth.refuse(peer, "the code is wrong, or used, or too old").await)
-        }
-    }
+    let Some(given) = let_in else {
+        let peer = peer.map(|Extension(peer)| peer);
+        return Err(app.auth.refuse(peer, "the code is wrong, or used, or too old").await);
+    };
+    tracing::info!("a browser was let in");
+    let cookie = AppendHeaders([(SET_COOKIE, app.auth.cookie(&given.cookie))]);
+    Ok((cookie, Json(LoggedIn { secret: given.secret })))
 }
 
 /// Makes a code that gives a browser the rights of the token that asks.
