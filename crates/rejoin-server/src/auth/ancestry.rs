@@ -247,6 +247,28 @@ mod tests {
     }
 
     #[test]
+    fn what_fell_to_the_supervisor_of_a_turn_is_inside_of_it() {
+        let turn = TurnId::new(uuid::Uuid::new_v4());
+        let dir = tempfile::tempdir().unwrap();
+        // The agent has the mark; what connects has neither the mark nor the agent for a parent.
+        let script = format!(
+            "{MARK}={turn} sleep 600 & agent=$!\n\
+             until tr '\\0' '\\n' </proc/$agent/environ | grep -q '^{MARK}={turn}$'; do :; done\n\
+             env -i T=$TARGET bash -c 'exec 3<>$T; read -u 3'\n\
+             kill $agent\n"
+        );
+        for (name, expected) in [(SUPERVISE, Verdict::Inside), ("another", Verdict::Outside)] {
+            let path = dir.path().join(name);
+            fs::write(&path, &script).unwrap();
+            // By its first argument a supervisor is known.
+            let run = format!("cd {} && exec bash {name}", dir.path().display());
+            let (child, peer, stream) = connected(&run, "");
+            assert_eq!(runs_below(peer, turn), expected, "{name}");
+            ended(child, stream);
+        }
+    }
+
+    #[test]
     fn this_process_is_outside_and_what_is_gone_is_unknown() {
         let turn = TurnId::new(uuid::Uuid::new_v4());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
