@@ -26,6 +26,7 @@ use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::tag::TagArgs;
+use crate::commands::token::TokenArgs;
 use crate::commands::why::WhyArgs;
 use crate::demo::DemoArgs;
 
@@ -109,6 +110,8 @@ pub(crate) enum Command {
     Flow(FlowCommand),
     /// Serve conversations, turns and events over HTTP (docs/http.md)
     Serve(ServeArgs),
+    /// Print the token with which programs ask the daemon, and manage tokens with fewer rights
+    Token(TokenArgs),
     /// Print what a shell needs to complete commands, conversations and agents
     Completions(CompletionsArgs),
     /// Print the manual page, or write all of them into a directory

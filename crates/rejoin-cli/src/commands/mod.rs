@@ -22,6 +22,7 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod tag;
+pub(crate) mod token;
 mod tree;
 pub(crate) mod turn_args;
 pub(crate) mod why;
@@ -58,6 +59,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Search(args) => search::search(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Token(args) => token::token(&args),
         Command::Demo(args) => crate::demo::demo(&args),
     }
 }

@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::auth::{Ceiling, WantedToken};
-    use crate::listen::Listen;
+    use crate::listen::{Listen, Protection};
 
     fn auth(home: &Path) -> Auth {
         let address = Some("127.0.0.1:7717".parse().unwrap());
@@ -289,5 +289,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let cookie = auth(home.path()).cookie("x");
         assert_eq!(cookie, "rejoin_7717=x; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
+        let address = "192.0.2.1:8443".parse().unwrap();
+        let listen = Listen::Address { address, protection: Protection::Proxy };
+        let cookie = Auth::open(home.path(), Hosts::of(&listen, Some(address), &[])).unwrap().cookie("x");
+        assert!(cookie.starts_with("rejoin_8443=x;") && cookie.ends_with("; Secure"), "{cookie}");
     }
 }

@@ -38,7 +38,10 @@ pub(crate) fn runs_below(peer: Peer, turn: TurnId) -> Verdict {
     let holders = match peer {
         Peer::Unix { pid } => pid.into_iter().collect(),
         Peer::Tcp { theirs, ours } => match inode_of(theirs, ours) {
-            Some(inode) => holders_of(inode),
+            Some(inode) => match holders_of(inode) {
+                Some(holders) => holders,
+                None => return Verdict::Unknown,
+            },
             // Nobody's socket here: another machine's, or one that is closed already.
             None if is_loopback(theirs) => return Verdict::Unknown,
             None => return Verdict::Outside,
@@ -99,8 +102,9 @@ fn address_in(text: &str) -> Option<SocketAddr> {
     Some(canonical(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?)))
 }
 
-/// The processes that have this socket open: the one that connected, and those to which it was handed on.
-fn holders_of(inode: u64) -> Vec<u32> {
+/// The processes that have this socket open: the one that connected, and those to which it was handed on. `None` if
+/// there are too many processes to look at all.
+fn holders_of(inode: u64) -> Option<Vec<u32>> {
     let wanted = format!("socket:[{inode}]");
     let deadline = Instant::now() + PATIENCE;
     let holds = |pid: &u32| {
@@ -108,7 +112,8 @@ fn holders_of(inode: u64) -> Vec<u32> {
         open.take_while(|_| Instant::now() < deadline)
             .any(|fd| fs::read_link(fd.path()).is_ok_and(|target| target.as_os_str() == wanted.as_str()))
     };
-    pids().filter(holds).collect()
+    let holders = pids().filter(holds).collect();
+    (Instant::now() < deadline).then_some(holders)
 }
 
 fn pids() -> impl Iterator<Item = u32> {
@@ -239,6 +244,28 @@ mod tests {
             assert!(Instant::now() < deadline, "it was not found");
         }
         ended(child, stream);
+    }
+
+    #[test]
+    fn what_fell_to_the_supervisor_of_a_turn_is_inside_of_it() {
+        let turn = TurnId::new(uuid::Uuid::new_v4());
+        let dir = tempfile::tempdir().unwrap();
+        // The agent has the mark; what connects has neither the mark nor the agent for a parent.
+        let script = format!(
+            "{MARK}={turn} sleep 600 & agent=$!\n\
+             until tr '\\0' '\\n' </proc/$agent/environ | grep -q '^{MARK}={turn}$'; do :; done\n\
+             env -i T=$TARGET bash -c 'exec 3<>$T; read -u 3'\n\
+             kill $agent\n"
+        );
+        for (name, expected) in [(SUPERVISE, Verdict::Inside), ("another", Verdict::Outside)] {
+            let path = dir.path().join(name);
+            fs::write(&path, &script).unwrap();
+            // By its first argument a supervisor is known.
+            let run = format!("cd {} && exec bash {name}", dir.path().display());
+            let (child, peer, stream) = connected(&run, "");
+            assert_eq!(runs_below(peer, turn), expected, "{name}");
+            ended(child, stream);
+        }
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(super) struct Known {
 
 impl Browsers {
     pub(super) fn of(home: &Path) -> Self {
-        Self(SharedFile::json(home.join("browsers.json")))
+        Self(SharedFile::expendable_json(home.join("browsers.json")))
     }
 
     /// Lets one in, with the rights of a token.

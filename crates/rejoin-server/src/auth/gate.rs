@@ -39,9 +39,8 @@ async fn admit(auth: &Auth, request: &mut Request, api: bool) -> Result<(), Prob
     }
     let peer = request.extensions().get::<Peer>().copied();
     let proof = proof(headers, &auth.hosts().cookie()).ok_or_else(no_token)?;
-    let admitted = match auth.admit(&proof) {
-        Some(admitted) => admitted,
-        None => return Err(auth.refuse(peer, "a token or a browser that is not known").await),
+    let Some(admitted) = auth.admit(&proof) else {
+        return Err(auth.refuse(peer, "a token or a browser that is not known").await);
     };
     if !method.is_safe() {
         refuse_simple_body(headers)?;

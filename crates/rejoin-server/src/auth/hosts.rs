@@ -50,7 +50,9 @@ impl Hosts {
                 IpAddr::V6(ip) => reached_as(&format!("[{ip}]")),
             }
         }
-        names.iter().for_each(|name| reached_as(name));
+        for name in names {
+            reached_as(name);
+        }
         own.extend(names.iter().map(|name| name.to_ascii_lowercase()));
         Self { own, schemes, secure, port }
     }

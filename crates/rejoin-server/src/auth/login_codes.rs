@@ -43,7 +43,7 @@ pub(super) struct LoginCodes(SharedFile<Kept>);
 
 impl LoginCodes {
     pub(super) fn of(home: &Path) -> Self {
-        Self(SharedFile::json(home.join("login-codes.json")))
+        Self(SharedFile::expendable_json(home.join("login-codes.json")))
     }
 
     /// A new one, which gives the rights of a token.

@@ -21,10 +21,10 @@ struct Whereabouts {
 
 /// An address for a browser, good once and for five minutes, of the daemon that runs on this home.
 pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
-    let none =
+    let nobody =
         || TurnError::NotFound("no daemon runs on this home; start one with `rejoin serve`".to_owned());
-    let note = fs::read(home.join("daemon.json")).map_err(|_| none())?;
-    let note: Whereabouts = serde_json::from_slice(&note).map_err(|_| none())?;
+    let note = fs::read(home.join("daemon.json")).map_err(|_| nobody())?;
+    let note: Whereabouts = serde_json::from_slice(&note).map_err(|_| nobody())?;
     let address = note.address.ok_or_else(|| {
         TurnError::Usage(
             "the daemon listens on a socket in the file system, which no browser reaches".to_owned(),
@@ -32,7 +32,7 @@ pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
     })?;
     let address = reachable(address);
     // A daemon that was killed leaves its note behind.
-    TcpStream::connect_timeout(&address, Duration::from_secs(2)).map_err(|_| none())?;
+    TcpStream::connect_timeout(&address, Duration::from_secs(2)).map_err(|_| nobody())?;
     let main = SecretHash::of(&MainToken::of(home).read_or_make()?);
     let code = LoginCodes::of(home).create(&main_id(&main), SystemTime::now())?;
     Ok(format!("http://{address}/#k={code}"))

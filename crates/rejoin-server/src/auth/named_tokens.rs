@@ -166,14 +166,12 @@ impl NamedTokens {
             let is_it = |known: &KeptToken| {
                 Some(known.token.id) == id || (id.is_none() && known.token.name == name_or_id)
             };
-            match kept.tokens.iter().position(is_it) {
-                Some(place) => Ok(kept.tokens.remove(place).token),
-                None => {
-                    let names = kept.tokens.iter().map(|known| known.token.name.clone());
-                    let near = rejoin::suggestion(name_or_id, names);
-                    Err(TurnError::NotFound(format!("there is no token {name_or_id:?}{near}")).into())
-                }
+            if let Some(place) = kept.tokens.iter().position(is_it) {
+                return Ok(kept.tokens.remove(place).token);
             }
+            let names = kept.tokens.iter().map(|known| known.token.name.clone());
+            let near = rejoin::suggestion(name_or_id, names);
+            Err(TurnError::NotFound(format!("there is no token {name_or_id:?}{near}")).into())
         })
     }
 

@@ -47,7 +47,7 @@ impl Peer {
                     let [a, b, c, d, ..] = address.segments();
                     IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
                 }
-                address => address,
+                address @ IpAddr::V4(_) => address,
             }),
         }
     }

@@ -23,24 +23,23 @@ pub(super) struct SharedFile<T> {
     path: PathBuf,
     parse: fn(&[u8]) -> Result<T, String>,
     known: Mutex<Option<Known<T>>>,
+    /// Whether a damaged one counts as an empty one, and is written over.
+    expendable: bool,
 }
 
 /// What stood in it when it was read last.
 struct Known<T> {
-    stamp: Stamp,
+    /// `None` if it does not tell enough yet.
+    stamp: Option<Stamp>,
     content: Result<Arc<T>, String>,
 }
 
-/// Tells two states of a file apart; `None` where there is none.
-type Stamp = Option<(u64, u64, i64, i64, i64, i64)>;
+/// Tells two states of a file apart.
+type Stamp = (u64, u64, i64, i64, i64, i64);
 
 impl<T> SharedFile<T> {
     pub(super) fn new(path: PathBuf, parse: fn(&[u8]) -> Result<T, String>) -> Self {
-        Self { path, parse, known: Mutex::new(None) }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+        Self { path, parse, known: Mutex::new(None), expendable: false }
     }
 
     /// What stands in it now, `None` if there is no such file. What cannot be read or understood is an error, every
@@ -57,7 +56,7 @@ impl<T> SharedFile<T> {
         };
         let stamp = stamp(&metadata);
         if let Some(known) = known.as_ref()
-            && known.stamp == stamp
+            && known.stamp == Some(stamp)
         {
             return known.content.clone().map(Some).map_err(|why| self.damaged(why));
         }
@@ -71,7 +70,7 @@ impl<T> SharedFile<T> {
         let young = metadata
             .modified()
             .is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age < YOUNG));
-        *known = Some(Known { stamp: if young { None } else { stamp }, content: content.clone() });
+        *known = Some(Known { stamp: (!young).then_some(stamp), content: content.clone() });
         content.map(Some).map_err(|why| self.damaged(why))
     }
 
@@ -114,9 +113,18 @@ impl<T: Clone + Default + Serialize + DeserializeOwned> SharedFile<T> {
         Self::new(path, |bytes| serde_json::from_slice(bytes).map_err(|error| error.to_string()))
     }
 
+    /// One that holds JSON which nobody misses for long: were it damaged, what it allowed is refused, and the next
+    /// change begins anew.
+    pub(super) fn expendable_json(path: PathBuf) -> Self {
+        Self { expendable: true, ..Self::json(path) }
+    }
+
     /// What stands in it now; what an empty one would hold if there is none.
     pub(super) fn get(&self) -> Result<Arc<T>, rejoin::Error> {
-        Ok(self.read()?.unwrap_or_default())
+        match self.read() {
+            Err(_) if self.expendable => Ok(Arc::default()),
+            content => Ok(content?.unwrap_or_default()),
+        }
     }
 
     /// Changes what stands in it, unless the change is refused.
@@ -140,14 +148,14 @@ fn refused(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> rejoin:
 }
 
 fn stamp(metadata: &fs::Metadata) -> Stamp {
-    Some((
+    (
         metadata.ino(),
         metadata.size(),
         metadata.mtime(),
         metadata.mtime_nsec(),
         metadata.ctime(),
         metadata.ctime_nsec(),
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -163,7 +171,12 @@ mod tests {
         let [ours, theirs] = [(); 2].map(|()| SharedFile::<Vec<u32>>::json(at.clone()));
         for number in 0..20 {
             let (writer, reader) = if number % 2 == 0 { (&ours, &theirs) } else { (&theirs, &ours) };
-            writer.change(|list| Ok(list.push(number))).unwrap();
+            writer
+                .change(|list| {
+                    list.push(number);
+                    Ok(())
+                })
+                .unwrap();
             assert_eq!(*reader.get().unwrap(), (0..=number).collect::<Vec<_>>());
         }
         assert_eq!(fs::metadata(&at).unwrap().permissions().mode() & 0o777, 0o600);
@@ -173,14 +186,39 @@ mod tests {
     fn a_damaged_file_is_an_error_until_it_is_mended_and_is_not_written_over() {
         let dir = tempfile::tempdir().unwrap();
         let file = SharedFile::<Vec<u32>>::json(dir.path().join("list.json"));
-        fs::write(file.path(), "[1, 2").unwrap();
+        fs::write(&file.path, "[1, 2").unwrap();
         assert!(file.get().is_err() && file.get().is_err());
-        assert!(file.change(|list| Ok(list.push(3))).is_err());
-        assert_eq!(fs::read_to_string(file.path()).unwrap(), "[1, 2");
-        fs::write(file.path(), "[1, 2]").unwrap();
+        assert!(
+            file.change(|list| {
+                list.push(3);
+                Ok(())
+            })
+            .is_err()
+        );
+        assert_eq!(fs::read_to_string(&file.path).unwrap(), "[1, 2");
+        fs::write(&file.path, "[1, 2]").unwrap();
         assert_eq!(*file.get().unwrap(), [1, 2]);
-        fs::remove_file(file.path()).unwrap();
+        fs::remove_file(&file.path).unwrap();
         assert!(file.get().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_file_that_is_expendable_allows_nothing_and_begins_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = SharedFile::<Vec<u32>>::expendable_json(dir.path().join("list.json"));
+        file.change(|list| {
+            list.extend([1, 2]);
+            Ok(())
+        })
+        .unwrap();
+        fs::write(&file.path, "[1, 2").unwrap();
+        assert!(file.get().unwrap().is_empty());
+        file.change(|list| {
+            list.push(3);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(*file.get().unwrap(), [3]);
     }
 
     #[test]
@@ -188,7 +226,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(SharedFile::<Vec<u32>>::json(dir.path().to_owned()).get().is_err());
         let long = SharedFile::<Vec<u32>>::json(dir.path().join("long"));
-        fs::write(long.path(), vec![b' '; (LARGEST + 1) as usize]).unwrap();
+        fs::write(&long.path, vec![b' '; (LARGEST + 1) as usize]).unwrap();
         assert!(long.get().is_err());
     }
 }

@@ -57,17 +57,18 @@ pub(crate) async fn log_in(
     peer: Option<Extension<Peer>>,
     Body(login): Body<Login>,
 ) -> Result<impl IntoResponse, Problem> {
-    match on_disk(&app, move |auth| auth.log_in(&login.code)).await? {
-        Some(given) => {
-            tracing::info!("a browser was let in");
-            let cookie = AppendHeaders([(SET_COOKIE, app.auth.cookie(&given.cookie))]);
-            Ok((cookie, Json(LoggedIn { secret: given.secret })))
-        }
-        None => {
-            let peer = peer.map(|Extension(peer)| peer);
-            Err(app.auth.refuse(peer, "the code is wrong, or used, or too old").await)
-        }
-    }
+    let let_in = on_disk(&app, move |auth| auth.log_in(&login.code)).await.map_err(|problem| {
+        // Whoever asks is unknown yet, and is not told of our files.
+        tracing::error!("cannot let a browser in: {}", problem.detail());
+        Problem::new(Code::Internal, "nobody can be let in now; the daemon's log says why")
+    })?;
+    let Some(given) = let_in else {
+        let peer = peer.map(|Extension(peer)| peer);
+        return Err(app.auth.refuse(peer, "the code is wrong, or used, or too old").await);
+    };
+    tracing::info!("a browser was let in");
+    let cookie = AppendHeaders([(SET_COOKIE, app.auth.cookie(&given.cookie))]);
+    Ok((cookie, Json(LoggedIn { secret: given.secret })))
 }
 
 /// Makes a code that gives a browser the rights of the token that asks.

@@ -1,5 +1,6 @@
 //! The daemon, over its HTTP API.
 
+mod auth;
 mod catalog;
 mod daemon;
 mod flows;
