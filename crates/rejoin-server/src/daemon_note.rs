@@ -13,6 +13,9 @@ struct Note {
     pid: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<SocketAddr>,
+    /// What a browser of this machine opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
 
 /// The file, as long as the daemon runs.
@@ -20,10 +23,10 @@ pub(crate) struct DaemonNote(PathBuf);
 
 impl DaemonNote {
     /// Whole or not at all: whoever waits for it may read it at any time.
-    pub(crate) fn write(home: &Path, address: Option<SocketAddr>) -> io::Result<Self> {
+    pub(crate) fn write(home: &Path, address: Option<SocketAddr>, url: Option<String>) -> io::Result<Self> {
         let path = home.join("daemon.json");
         let draft = home.join("daemon.json.new");
-        let note = Note { pid: std::process::id(), address };
+        let note = Note { pid: std::process::id(), address, url };
         let mut file =
             std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         writeln!(file, "{}", serde_json::to_string(&note)?)?;

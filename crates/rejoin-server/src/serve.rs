@@ -1,6 +1,6 @@
 //! The life of the daemon: from its start to the last turn it stops.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,9 @@ impl ServeOptions {
 pub struct Ready {
     /// Where in the network, if it is there.
     pub address: Option<SocketAddr>,
-    /// With what a browser is let in, once.
+    /// What a browser of this machine opens, if it is in the network.
+    pub url: Option<String>,
+    /// With what a browser is let in, once: behind `#k=` in the address.
     pub login_code: String,
     /// How many projects there are.
     pub projects: usize,
@@ -144,13 +146,14 @@ async fn live(
     let queue = Queue::new(options.max_runs);
     let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
     let driver = tokio::spawn(queue::drive(Arc::clone(&app)));
-    let _note = DaemonNote::write(&home, address).map_err(cannot("cannot note the daemon's address"))?;
+    let url = address.map(|address| base_url(address, &options.host_names, tls.is_some()));
+    let _note = DaemonNote::write(&home, address, url.clone()).map_err(cannot("cannot note the daemon's address"))?;
     let (end, ending) = watch::channel(false);
     let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
     let login_code = app.auth.new_code()?;
     // While it answers already: with many conversations it takes a moment.
     let (projects, conversations) = app.blocking(|rejoin| Ok(count(rejoin))).await.unwrap_or_default();
-    on_ready(&Ready { address, login_code, projects, conversations });
+    on_ready(&Ready { address, url, login_code, projects, conversations });
     signals.told_to_end(&app).await;
     tracing::info!("ending: no new turn begins");
     tokio::select! {
@@ -161,6 +164,21 @@ async fn live(
     let _ = end.send(true);
     let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;
     Ok(())
+}
+
+/// The address of the page. A certificate is good for names; who listens on every address is reached on this machine's.
+fn base_url(address: SocketAddr, names: &[String], tls: bool) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    let here = SocketAddr::new(ip, address.port());
+    match (tls, names.first()) {
+        (true, Some(name)) => format!("https://{name}:{}", address.port()),
+        (true, None) => format!("https://{here}"),
+        (false, _) => format!("http://{here}"),
+    }
 }
 
 /// Refuses a second daemon on one home, with the first one's name.

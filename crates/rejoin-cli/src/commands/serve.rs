@@ -126,10 +126,9 @@ fn listen(args: &ServeArgs) -> anyhow::Result<Listen> {
 }
 
 fn greet(args: &ServeArgs, ready: &Ready) {
-    let at = match (&args.socket, &ready.address) {
+    let at = match (&args.socket, &ready.url) {
         (Some(path), _) => format!("unix:{}", path.display()),
-        (None, Some(address)) if args.tls_cert.is_some() => format!("https://{address}"),
-        (None, Some(address)) => format!("http://{address}"),
+        (None, Some(url)) => url.clone(),
         (None, None) => "the socket that was handed over".to_owned(),
     };
     let count = format!(
@@ -138,7 +137,7 @@ fn greet(args: &ServeArgs, ready: &Ready) {
         style::plural(ready.conversations, "conversation")
     );
     style::talk(&format!("rejoin {} · {} · {count}", env!("CARGO_PKG_VERSION"), label(&at)));
-    if ready.address.is_some() {
+    if ready.url.is_some() {
         let url = format!("{at}/#k={}", ready.login_code);
         style::talk(&format!("open   {url} (good once, 5 minutes; `rejoin serve --url` prints a new one)"));
         if args.open {

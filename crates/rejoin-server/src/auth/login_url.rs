@@ -1,7 +1,7 @@
 //! The address that lets a browser into a daemon which runs already.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +17,7 @@ use super::secret::SecretHash;
 #[derive(Deserialize)]
 struct Whereabouts {
     address: Option<SocketAddr>,
+    url: Option<String>,
 }
 
 /// An address for a browser, good once and for five minutes, of the daemon that runs on this home.
@@ -25,7 +26,7 @@ pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
         || TurnError::NotFound("no daemon runs on this home; start one with `rejoin serve`".to_owned());
     let note = fs::read(home.join("daemon.json")).map_err(|_| nobody())?;
     let note: Whereabouts = serde_json::from_slice(&note).map_err(|_| nobody())?;
-    let address = note.address.ok_or_else(|| {
+    let (address, url) = note.address.zip(note.url).ok_or_else(|| {
         TurnError::Usage(
             "the daemon listens on a socket in the file system, which no browser reaches".to_owned(),
         )
@@ -35,15 +36,5 @@ pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
     TcpStream::connect_timeout(&address, Duration::from_secs(2)).map_err(|_| nobody())?;
     let main = SecretHash::of(&MainToken::of(home).read_or_make()?);
     let code = LoginCodes::of(home).create(&main_id(&main), SystemTime::now())?;
-    Ok(format!("http://{address}/#k={code}"))
-}
-
-/// Who listens on every address is reached on the one of this machine.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
+    Ok(format!("{url}/#k={code}"))
 }

@@ -241,10 +241,7 @@ async fn give(
         let asked = find(&shared, rejoin, &caller, &name)?;
         let given = as_recorded(&asked.question, &body, &caller);
         refuse_widening(&caller, &asked.question, &given)?;
-        if runs_below(peer, name.turn) == Verdict::Inside {
-            return Err(Problem::new(Code::NotAllowed, "what a run asks is not answered from inside of it")
-                .hint("a person, or a program outside of the run, has to answer"));
-        }
+        refuse_from_inside(peer, name.turn)?;
         match rejoin.ask_to_answer(name.conversation, name.turn, given.clone()) {
             Ok(()) => {}
             Err(rejoin::Error::Turn(TurnError::NotAnswered(NotAnswered::Closed))) => {}
@@ -281,6 +278,18 @@ fn find(app: &App, rejoin: &Rejoin, caller: &Caller, name: &QuestionName) -> Res
     // An agent may ask by one id several times: the last of them is the one that can be open.
     let asked = view.questions(turn)?.into_iter().rev().find(|asked| is_it(&asked.question));
     asked.ok_or_else(missing)
+}
+
+/// An agent does not answer its own question, nor does anything that it started. Where the system can tell who asks,
+/// it has to.
+fn refuse_from_inside(peer: Peer, turn: TurnId) -> Result<(), Problem> {
+    let why = match runs_below(peer, turn) {
+        Verdict::Outside => return Ok(()),
+        Verdict::Unknown if !cfg!(target_os = "linux") => return Ok(()),
+        Verdict::Unknown => "it cannot be told which process answers, and an agent may not answer itself",
+        Verdict::Inside => "what a run asks is not answered from inside of it",
+    };
+    Err(Problem::new(Code::NotAllowed, why).hint("a person, or a program outside of the run, has to answer"))
 }
 
 /// With a ceiling below everything, nobody lets an agent do what the level would not.
