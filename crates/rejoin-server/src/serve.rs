@@ -147,7 +147,8 @@ async fn live(
     let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
     let driver = tokio::spawn(queue::drive(Arc::clone(&app)));
     let url = address.map(|address| base_url(address, &options.host_names, tls.is_some()));
-    let _note = DaemonNote::write(&home, address, url.clone()).map_err(cannot("cannot note the daemon's address"))?;
+    let _note =
+        DaemonNote::write(&home, address, url.clone()).map_err(cannot("cannot note the daemon's address"))?;
     let (end, ending) = watch::channel(false);
     let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
     let login_code = app.auth.new_code()?;

@@ -31,7 +31,6 @@ pub fn new_login_url(home: &Path) -> Result<String, rejoin::Error> {
             "the daemon listens on a socket in the file system, which no browser reaches".to_owned(),
         )
     })?;
-    let address = reachable(address);
     // A daemon that was killed leaves its note behind.
     TcpStream::connect_timeout(&address, Duration::from_secs(2)).map_err(|_| nobody())?;
     let main = SecretHash::of(&MainToken::of(home).read_or_make()?);

@@ -2,8 +2,10 @@
 
 mod auth;
 mod catalog;
+mod conversations;
 mod daemon;
 mod flows;
 mod overview;
+mod questions;
 mod queue;
 mod runs;
