@@ -1,5 +1,6 @@
 //! Turns on an agent that is a shell script, in an engine whose store is in memory.
 
+mod ceiling;
 mod faults;
 mod handles;
 mod hooked;

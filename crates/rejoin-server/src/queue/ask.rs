@@ -6,12 +6,13 @@ use rejoin::{
     Agent, ConversationId, Cursor, JournalError, Permissions, Rejoin, Scope, TurnError, TurnId, TurnRequest,
     WantedConversation, WantedMessage, WantedPlace, check_name, parse_duration,
 };
+use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
+use super::all_queues::key_reused;
 use super::entry::Asked;
-use super::queue::key_reused;
 use super::surroundings::is_watched;
 use super::{derived_ids, now, uploads};
 use crate::app::App;
@@ -39,6 +40,7 @@ pub(crate) struct Wanted {
     /// Who does it; else the conversation's last agent, the configured one, the first that is installed.
     pub(crate) agent: Option<String>,
     /// The user's words.
+    #[schema(required = true)]
     pub(crate) prompt: String,
     /// Is added to the agent's system prompt.
     pub(crate) instructions: Option<String>,
@@ -110,8 +112,10 @@ impl Wanted {
     /// The run's id: the caller's own, or by his key, or a new one.
     pub(crate) fn run(&self, caller: &Caller, key: Option<&str>) -> Result<TurnId, Problem> {
         match (self.turn, key) {
-            (Some(_), Some(_)) => Err(Problem::bad_request("an Idempotency-Key and `turn` both name the request")
-                .hint("leave one of them out")),
+            (Some(_), Some(_)) => {
+                Err(Problem::bad_request("an Idempotency-Key and `turn` both name the request")
+                    .hint("leave one of them out"))
+            }
             (Some(turn), None) => Ok(turn),
             (None, Some(key)) => Ok(derived_ids::turn(&caller.token, key)),
             (None, None) => Ok(TurnId::new(uuid::Uuid::new_v4())),
@@ -160,7 +164,8 @@ impl Wanted {
         request.turn = run;
         request.new_conversation = place.conversation;
         request.conversation = place.exists.then_some(WantedConversation::Id(place.conversation));
-        request.place = self.checkpoint.as_ref().map(|message| WantedPlace::After(WantedMessage::from(message)));
+        request.place =
+            self.checkpoint.as_ref().map(|message| WantedPlace::After(WantedMessage::from(message)));
         request.agent = self.agent.clone().map(Agent::named);
         request.append_system_prompt.clone_from(&self.instructions);
         let attachments = self.attachments.iter().map(|id| uploads::attachment(rejoin, id));
@@ -177,7 +182,10 @@ impl Wanted {
         }
         let Place { conversation, name, project, cursor, .. } = place;
         let (token, digest) = (caller.token.clone(), self.digest());
-        Ok(Resolved { conversation, asked: Asked { token, digest, request, project, name, cursor, time: now() } })
+        Ok(Resolved {
+            conversation,
+            asked: Asked { token, digest, request, project, name, cursor, time: now() },
+        })
     }
 }
 
@@ -187,7 +195,11 @@ impl WantedTime {
             Self::Seconds(seconds) => std::time::Duration::from_secs(*seconds),
             Self::Text(text) => parse_duration(text).map_err(Problem::bad_request)?,
         };
-        if time.is_zero() { Err(Problem::bad_request("a timeout of nothing leaves no time")) } else { Ok(time) }
+        if time.is_zero() {
+            Err(Problem::bad_request("a timeout of nothing leaves no time"))
+        } else {
+            Ok(time)
+        }
     }
 }
 
@@ -200,7 +212,8 @@ impl Lookup<'_> {
         if let Some(session) = &wanted.session {
             let found = rejoin_journal::find_by_session(self.rejoin.store(), session)?;
             let seen = found.into_iter().find_map(|id| self.conversation(id).ok());
-            return seen.ok_or_else(|| Problem::not_found(format!("no conversation has a session {session:?}")));
+            return seen
+                .ok_or_else(|| Problem::not_found(format!("no conversation has a session {session:?}")));
         }
         let dir = self.directory("project", wanted.project.as_deref().unwrap_or_default())?;
         let project = rejoin_engine::project_of(&dir).to_string_lossy().into_owned();
@@ -208,7 +221,8 @@ impl Lookup<'_> {
             || ConversationId::new(uuid::Uuid::new_v4()),
             |key| derived_ids::conversation(&self.caller.token, key),
         );
-        let new = wanted.turn.map_or(new, |_| derived_ids::conversation(&self.caller.token, &run.to_string()));
+        let new =
+            wanted.turn.map_or(new, |_| derived_ids::conversation(&self.caller.token, &run.to_string()));
         let mut conversation = new;
         if let Some(name) = &wanted.name {
             check_name(name).map_err(|error| Problem::bad_request(error.to_string()))?;
@@ -238,38 +252,13 @@ impl Lookup<'_> {
     /// One that is yet to begin: somebody waits to begin it.
     fn awaited(&self, id: ConversationId) -> Result<Place, Problem> {
         let first = self.app.queue.first_waiting(id).filter(|asked| self.caller.sees(asked.project.as_ref()));
-        let Asked { request, project, name, .. } = first.ok_or_else(|| no_conversation(&id.to_string()))?;
-        let (dir, cursor) = (request.dir, Cursor::BEGINNING);
-        Ok(Place { conversation: id, exists: false, name, dir, project, cursor })
+        let asked = first.ok_or_else(|| no_conversation(&id.to_string()))?;
+        let (name, dir, project) = (asked.name.clone(), asked.request.dir.clone(), asked.project.clone());
+        Ok(Place { conversation: id, exists: false, name, dir, project, cursor: Cursor::BEGINNING })
     }
 
-    /// A directory in which this caller may have agents run.
     fn directory(&self, what: &str, text: &str) -> Result<PathBuf, Problem> {
-        let given = Path::new(text);
-        if !given.is_absolute() {
-            return Err(Problem::bad_request(format!("{what} must be an absolute path, {text:?} is none")));
-        }
-        let not_allowed = |why: &str| Problem::new(Code::NotAllowed, format!("{text}: {why}"));
-        let dir = given.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied => not_allowed("the daemon's user may not enter it"),
-            _ => Problem::not_found(format!("the directory {text} does not exist")),
-        })?;
-        if !dir.is_dir() {
-            return Err(Problem::not_found(format!("{text} is no directory")));
-        }
-        if !self.app.roots.is_empty() {
-            let within = |root: &PathBuf| root.canonicalize().is_ok_and(|root| dir.starts_with(root));
-            if !self.app.roots.iter().any(within) {
-                return Err(not_allowed("it lies outside of what the daemon was started for (--project)"));
-            }
-        }
-        if !self.caller.sees(&rejoin_engine::project_of(&dir)) {
-            return Err(not_allowed("the token is not good for this project"));
-        }
-        use rustix::fs::Access;
-        rustix::fs::access(&dir, Access::EXEC_OK | Access::READ_OK)
-            .map_err(|_| not_allowed("the daemon's user may not enter it"))?;
-        Ok(dir)
+        allowed_directory(&self.app.roots, self.caller, what, text)
     }
 
     /// What is more than the caller may have is refused at once; when it begins, it is looked at again.
@@ -284,6 +273,34 @@ impl Lookup<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A directory in which this caller may have agents run.
+fn allowed_directory(roots: &[PathBuf], caller: &Caller, what: &str, text: &str) -> Result<PathBuf, Problem> {
+    let given = Path::new(text);
+    if !given.is_absolute() {
+        return Err(Problem::bad_request(format!("{what} must be an absolute path, {text:?} is none")));
+    }
+    let not_allowed = |why: &str| Problem::new(Code::NotAllowed, format!("{text}: {why}"));
+    let dir = given.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => not_allowed("the daemon's user may not enter it"),
+        _ => Problem::not_found(format!("the directory {text} does not exist")),
+    })?;
+    if !dir.is_dir() {
+        return Err(Problem::not_found(format!("{text} is no directory")));
+    }
+    if !roots.is_empty() {
+        let within = |root: &PathBuf| root.canonicalize().is_ok_and(|root| dir.starts_with(root));
+        if !roots.iter().any(within) {
+            return Err(not_allowed("it lies outside of what the daemon was started for (--project)"));
+        }
+    }
+    if !caller.sees(&rejoin_engine::project_of(&dir)) {
+        return Err(not_allowed("the token is not good for this project"));
+    }
+    rustix::fs::access(&dir, Access::EXEC_OK | Access::READ_OK)
+        .map_err(|_| not_allowed("the daemon's user may not enter it"))?;
+    Ok(dir)
 }
 
 /// Refuses a prompt that is none, or too long.
@@ -325,4 +342,42 @@ fn stands(rejoin: &Rejoin, conversation: ConversationId, turn: TurnId) -> Result
 fn hash(bytes: &[u8]) -> String {
     let first: [u8; 16] = Sha256::digest(bytes).first_chunk().copied().unwrap_or_default();
     format!("{:032x}", u128::from_be_bytes(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_run_only_where_the_daemon_and_the_token_allow_it() {
+        let all = tempfile::tempdir().unwrap();
+        let root = all.path().canonicalize().unwrap();
+        let dir = |name: &str| {
+            let path = root.join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (inside, outside) = (dir("work/app"), dir("private"));
+        std::os::unix::fs::symlink(&outside, root.join("work/link")).unwrap();
+        let everybody = Caller { token: "t".into(), scopes: Vec::new(), ceiling: None, projects: None };
+        let some = Caller { projects: Some(vec![inside.clone()]), ..everybody.clone() };
+        let roots = [root.join("work")];
+        let allowed = |roots: &[PathBuf], caller: &Caller, path: &Path| {
+            allowed_directory(roots, caller, "project", path.to_str().unwrap())
+                .map_err(|problem| problem.code())
+        };
+        assert_eq!(allowed(&[], &everybody, &outside), Ok(outside.clone()));
+        assert_eq!(allowed(&roots, &everybody, &inside), Ok(inside.clone()));
+        assert_eq!(allowed(&roots, &everybody, &outside), Err(Code::NotAllowed));
+        assert_eq!(
+            allowed(&roots, &everybody, &root.join("work/link")),
+            Err(Code::NotAllowed),
+            "a link leads out"
+        );
+        assert_eq!(allowed(&roots, &everybody, &root.join("work/../private")), Err(Code::NotAllowed));
+        assert_eq!(allowed(&[], &some, &inside), Ok(inside));
+        assert_eq!(allowed(&[], &some, &outside), Err(Code::NotAllowed));
+        assert_eq!(allowed(&[], &everybody, &root.join("nothing")), Err(Code::NotFound));
+        assert_eq!(allowed(&[], &everybody, Path::new("work")), Err(Code::BadRequest));
+    }
 }

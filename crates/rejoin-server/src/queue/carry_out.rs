@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use rejoin::{AsyncTurn, ConversationId, TurnError, TurnId, TurnStatus};
 use rejoin_journal::LeaseName;
+use serde_json::Value;
 
 use super::begin::{Beginning, begin};
 use super::entry::{Entry, RunEnd};
-use super::queue::kept;
 use super::schedule::Candidate;
 use super::state::Phase;
 use super::surroundings::tell;
@@ -97,7 +97,9 @@ pub(super) async fn settle(app: Shared, conversation: ConversationId, run: TurnI
             }
             let view = rejoin.open_conversation(stands)?;
             let turn = view.conversation().tree.turn(run);
-            let turn = turn.ok_or_else(|| TurnError::NotFound(format!("turn {run} is not in its conversation any more")))?;
+            let turn = turn.ok_or_else(|| {
+                TurnError::NotFound(format!("turn {run} is not in its conversation any more"))
+            })?;
             Ok::<_, rejoin::Error>(Some(view.turn_status(turn)?))
         });
         let (status, problem) = match looked.await {
@@ -122,7 +124,13 @@ pub(super) async fn settle(app: Shared, conversation: ConversationId, run: TurnI
     }
 }
 
-async fn end(app: &Shared, conversation: ConversationId, run: TurnId, status: RunEnd, problem: Option<&Problem>) {
+async fn end(
+    app: &Shared,
+    conversation: ConversationId,
+    run: TurnId,
+    status: RunEnd,
+    problem: Option<&Problem>,
+) {
     if let Some(problem) = problem {
         tracing::info!(%run, %conversation, code = ?problem.code(), detail = problem.detail(), "run did not begin or was lost");
     }
@@ -140,4 +148,9 @@ async fn note(app: &Shared, conversation: ConversationId, entry: Entry) {
     if let Err(error) = noted {
         tracing::error!(%conversation, %error, "the queue could not be written");
     }
+}
+
+/// Why a run never began, as it is kept.
+fn kept(problem: &Problem) -> Option<Value> {
+    serde_json::to_value(problem.body()).ok()
 }

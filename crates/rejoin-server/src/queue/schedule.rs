@@ -90,7 +90,9 @@ mod tests {
     fn one_place_at_a_time_goes_round_the_projects() {
         let mut served = Served::default();
         let mut waiting: Vec<Candidate> = (1..=3)
-            .flat_map(|number| [candidate(number, "/a"), candidate(number + 10, "/b"), candidate(number + 20, "/c")])
+            .flat_map(|number| {
+                [candidate(number, "/a"), candidate(number + 10, "/b"), candidate(number + 20, "/c")]
+            })
             .collect();
         let mut order = Vec::new();
         while !waiting.is_empty() {

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 
 /// The rights a token has now; none if it was revoked.
 // SEAM auth: `app.auth.caller_now(token)`.
+#[expect(clippy::unnecessary_wraps, reason = "until tokens can be revoked")]
 pub(crate) fn rights_now(_app: &App, token: &str) -> Option<Caller> {
     Some(everything(token))
 }

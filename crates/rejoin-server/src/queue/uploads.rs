@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::queue::{Queue, RunLook};
+use super::all_queues::Queue;
+use super::look::RunLook;
 use super::state::Phase;
 use super::{ago, now};
 use crate::app::Shared;
@@ -46,7 +47,12 @@ fn log_of(id: &BlobId) -> Uuid {
 }
 
 /// Keeps bytes that were sent.
-pub(crate) fn keep_upload(rejoin: &Rejoin, name: String, media_type: String, bytes: &[u8]) -> Result<Upload, Problem> {
+pub(crate) fn keep_upload(
+    rejoin: &Rejoin,
+    name: String,
+    media_type: String,
+    bytes: &[u8],
+) -> Result<Upload, Problem> {
     if bytes.is_empty() {
         return Err(Problem::bad_request("the file is empty: there is nothing to attach"));
     }
@@ -74,7 +80,8 @@ fn known(rejoin: &Rejoin, log: Uuid) -> Option<Upload> {
 
 /// What was sent under this id, for a turn.
 pub(super) fn attachment(rejoin: &Rejoin, id: &str) -> Result<KeptAttachment, Problem> {
-    let found = id.parse().ok().and_then(|id: BlobId| known(rejoin, log_of(&id)).filter(|upload| upload.id == id));
+    let found =
+        id.parse().ok().and_then(|id: BlobId| known(rejoin, log_of(&id)).filter(|upload| upload.id == id));
     match found {
         Some(upload) => Ok(KeptAttachment { name: upload.name, blob: upload.id }),
         None => Err(Problem::not_found(format!("nothing was uploaded as {id:?}, or it is not kept any more"))
@@ -99,7 +106,7 @@ fn forget(rejoin: &Rejoin, id: &BlobId) {
 fn in_use(queue: &Queue) -> HashSet<BlobId> {
     let over = |look: &RunLook| matches!(look.phase, Phase::Ended { .. });
     let all = queue.look_at_all().into_iter().filter(|look| !over(look));
-    all.flat_map(|look| look.asked.request.attach_kept).map(|kept| kept.blob).collect()
+    all.flat_map(|look| look.asked.request.attach_kept.clone()).map(|kept| kept.blob).collect()
 }
 
 /// The turn that used them completed: nobody needs them any more, unless they were sent again since.
@@ -124,7 +131,9 @@ pub(super) async fn release(app: &Shared, run: TurnId) {
 pub(super) fn tidy(queue: &Queue, rejoin: &Rejoin) {
     let (limit, in_use) = (ago(KEPT), in_use(queue));
     for log in rejoin.store().logs().ids(KIND).unwrap_or_default() {
-        if let Some(upload) = known(rejoin, log).filter(|upload| upload.time < limit && !in_use.contains(&upload.id)) {
+        if let Some(upload) =
+            known(rejoin, log).filter(|upload| upload.time < limit && !in_use.contains(&upload.id))
+        {
             forget(rejoin, &upload.id);
         }
     }

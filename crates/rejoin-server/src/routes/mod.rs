@@ -3,6 +3,7 @@
 pub(crate) mod body;
 mod overview;
 mod queue;
+mod run_again;
 mod run_view;
 mod runs;
 mod uploads;
@@ -43,8 +44,8 @@ fn runs_and_queues() -> OpenApiRouter<Shared> {
     let runs = OpenApiRouter::new()
         .routes(routes!(runs::post, runs::list))
         .routes(routes!(runs::get))
-        .routes(routes!(runs::cancel))
-        .routes(routes!(runs::retry))
+        .routes(routes!(run_again::cancel))
+        .routes(routes!(run_again::retry))
         .routes(routes!(queue::get, queue::patch))
         .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
     let uploads = OpenApiRouter::new().routes(routes!(uploads::post));

@@ -125,8 +125,11 @@ pub(crate) async fn patch(
                 QueueChange::Edit(PromptEdit { run, prompt }) => {
                     let place = &standing.idle(run)?.asked.request.place;
                     if matches!(place, Some(WantedPlace::Again(_))) {
-                        return Err(Problem::new(Code::Conflict, "this run has a turn again, with its own words")
-                            .hint("take it out of the queue and ask for another one"));
+                        return Err(Problem::new(
+                            Code::Conflict,
+                            "this run has a turn again, with its own words",
+                        )
+                        .hint("take it out of the queue and ask for another one"));
                     }
                     vec![Entry::Edited { run, prompt }]
                 }

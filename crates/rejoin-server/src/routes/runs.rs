@@ -4,24 +4,22 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use rejoin::{ConversationId, Cursor, Rejoin, TurnId, TurnRequest, WantedConversation, WantedMessage, WantedPlace};
+use rejoin::{ConversationId, Cursor, Rejoin, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{Body, Params, expect_type, take_bytes};
+use super::body::{Body, Params};
 use super::run_view::{RunStatus, ShownRun, find_turn};
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
-use crate::problem::{Code, Problem, ProblemBody};
+use crate::problem::{Problem, ProblemBody};
 use crate::queue::surroundings::Asker;
-use crate::queue::{
-    Asked, Entry, Ephemeral, Phase, RunEnd, RunLook, Submitted, Wanted, are_kept, derived_ids, key_reused, now,
-};
+use crate::queue::{Asked, Ephemeral, Phase, RunLook, Submitted, Wanted, key_reused};
 
 /// How long an answer waits for a run that should begin at once, to tell at once if it cannot.
 const FOR_THE_START: Duration = Duration::from_secs(2);
@@ -77,7 +75,7 @@ impl From<RunLook> for TakenRun {
 }
 
 /// The key of a request, if it has one.
-fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let key = value.to_str().unwrap_or_default().to_owned();
     let request = rejoin_core::RequestKey { key, digest: String::new() };
@@ -111,7 +109,8 @@ pub(crate) async fn post(
     let ephemeral = wanted.ephemeral;
     let asking = app.clone();
     let resolved = app.blocking(move |rejoin| {
-        let naming = wanted.name.is_some().then(|| asking.queue.naming.lock().unwrap_or_else(PoisonError::into_inner));
+        let naming =
+            wanted.name.is_some().then(|| asking.queue.naming.lock().unwrap_or_else(PoisonError::into_inner));
         let resolved = wanted.resolve(&asking, rejoin, &caller, run, key.as_deref())?;
         if ephemeral {
             let mut asked = resolved.asked;
@@ -143,23 +142,30 @@ pub(crate) async fn post(
     }
 }
 
-fn submit(app: &App, rejoin: &Rejoin, conversation: ConversationId, asked: Asked) -> Result<Submitted, Problem> {
+pub(super) fn submit(
+    app: &App,
+    rejoin: &Rejoin,
+    conversation: ConversationId,
+    asked: Asked,
+) -> Result<Submitted, Problem> {
     rejoin.make_home()?;
     app.queue.submit(rejoin, conversation, asked)
 }
 
 /// What was asked for before, if it is the same.
-fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
+pub(super) fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
     if known.asked.token != caller.token || known.asked.digest != digest {
         return Err(key_reused(known.asked.run(), known.conversation));
     }
     let mut response = told(known);
-    response.headers_mut().insert(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
+    response
+        .headers_mut()
+        .insert(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
     Ok(response)
 }
 
 /// The answer to a run that was taken: if it should begin at once, it is waited for whether it can.
-async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
+pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
     let mut changes = app.queue.changes();
     let deadline = Instant::now() + FOR_THE_START;
     while app.queue.look(run).is_some_and(|look| look.phase == Phase::Waiting) && app.queue.begins_now(run) {
@@ -167,7 +173,8 @@ async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Resp
             break;
         }
     }
-    let look = app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
+    let look =
+        app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
     let mut response = told(look);
     if matches!(submitted, Submitted::Before) {
         let replayed = HeaderName::from_static("idempotent-replayed");
@@ -179,7 +186,9 @@ async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Resp
 /// A run that was taken; one that could not begin, by why.
 fn told(look: RunLook) -> Response {
     match &look.phase {
-        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => problem_again(look.asked.run(), problem),
+        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => {
+            problem_again(look.asked.run(), problem)
+        }
         _ => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
     }
 }
@@ -187,7 +196,9 @@ fn told(look: RunLook) -> Response {
 /// A problem as it was kept.
 fn problem_again(run: TurnId, problem: &Value) -> Response {
     let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
-    let status = status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let status = status
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut body = problem.clone();
     if let Some(body) = body.as_object_mut() {
         body.insert("run".to_owned(), Value::from(run.to_string()));
@@ -235,7 +246,8 @@ pub(crate) async fn list(
     app.queue.is_ready().await;
     let limit = which.limit.unwrap_or(USUAL_PAGE).clamp(1, LONGEST_PAGE);
     let after = which.cursor.as_deref().map(|text| {
-        let parsed = text.split_once('~').and_then(|(time, run)| Some((time.to_owned(), run.parse::<TurnId>().ok()?)));
+        let parsed =
+            text.split_once('~').and_then(|(time, run)| Some((time.to_owned(), run.parse::<TurnId>().ok()?)));
         parsed.ok_or_else(|| Problem::bad_request(format!("{text:?} is no cursor of a list of runs")))
     });
     let after = after.transpose()?;
@@ -290,19 +302,19 @@ pub(crate) async fn get(
     Ok(Json(show(&app, &caller, run, conversation).await?))
 }
 
-fn run_id(text: &str) -> Result<TurnId, Problem> {
-    text.parse().map_err(|_| Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id"))
+pub(super) fn run_id(text: &str) -> Result<TurnId, Problem> {
+    text.parse().map_err(|_| {
+        Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id")
+    })
 }
 
 /// How a run stands and where it waits: what somebody who waits wants to hear of.
 fn standing(app: &App, run: TurnId) -> Option<(RunStatus, Option<usize>)> {
-    match app.queue.look(run) {
-        Some(look) => Some((RunStatus::of(&look), look.position)),
-        None => {
-            let (known, asks) = app.queue.look_at_ephemeral(run)?;
-            Some((ShownRun::of_ephemeral(run, known, asks).status, None))
-        }
+    if let Some(look) = app.queue.look(run) {
+        return Some((RunStatus::of(&look), look.position));
     }
+    let (known, asks) = app.queue.look_at_ephemeral(run)?;
+    Some((ShownRun::of_ephemeral(run, known, asks).status, None))
 }
 
 /// Waits until a run stands otherwise than now; not at all if it is over, or not one of ours.
@@ -318,13 +330,15 @@ async fn await_change(app: &App, run: TurnId, wait: Duration) {
 }
 
 /// A run, or a turn of another process, as this caller may see it.
-async fn show(
+pub(super) async fn show(
     app: &Shared,
     caller: &Caller,
     run: TurnId,
     conversation: Option<ConversationId>,
 ) -> Result<ShownRun, Problem> {
-    if let Some((known, asks)) = app.queue.look_at_ephemeral(run).filter(|(known, _)| caller.sees(known.project.as_ref())) {
+    if let Some((known, asks)) =
+        app.queue.look_at_ephemeral(run).filter(|(known, _)| caller.sees(known.project.as_ref()))
+    {
         return Ok(ShownRun::of_ephemeral(run, known, asks));
     }
     let known = app.queue.look(run).filter(|look| caller.sees(look.asked.project.as_ref()));
@@ -334,177 +348,4 @@ async fn show(
         None => find_turn(&looking, rejoin, &caller, run, conversation),
     })
     .await
-}
-
-/// How to stop a run.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct HowToCancel {
-    /// Do not wait for the agent any longer: end everything at once.
-    force: bool,
-    /// The conversation of a turn that this daemon did not run.
-    conversation: Option<String>,
-}
-
-/// A body that may be missing.
-async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) -> Result<T, Problem> {
-    let headers = request.headers().clone();
-    let bytes = take_bytes(request, &()).await?;
-    if bytes.is_empty() {
-        return Ok(T::default());
-    }
-    expect_type(&headers, "application/json")?;
-    serde_json::from_slice(&bytes).map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
-}
-
-/// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
-#[utoipa::path(
-    post, path = "/runs/{id}/cancel", tag = "runs", params(("id" = uuid::Uuid, Path)),
-    request_body(content = Option<HowToCancel>),
-    responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
-)]
-pub(crate) async fn cancel(
-    State(app): State<Shared>,
-    Asker(caller): Asker,
-    Path(id): Path<String>,
-    request: Request,
-) -> Result<Json<ShownRun>, Problem> {
-    caller.require(TokenScope::Prompt)?;
-    let how: HowToCancel = optional(request).await?;
-    app.queue.is_ready().await;
-    let run = run_id(&id)?;
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
-    let shown = show(&app, &caller, run, conversation).await?;
-    let Some(conversation) = shown.conversation else {
-        app.queue.cancel_here(run, how.force);
-        return Ok(Json(show(&app, &caller, run, None).await?));
-    };
-    if !shown.status.is_final() {
-        let asking = app.clone();
-        app.blocking(move |rejoin| cancel_one(&asking, rejoin, conversation, run, how.force)).await?;
-    }
-    let mut shown = show(&app, &caller, run, Some(conversation)).await?;
-    let queue = app.queue.look_at_queue(conversation);
-    shown.queue_paused = queue.paused.is_some() && !queue.waiting.is_empty();
-    Ok(Json(shown))
-}
-
-fn cancel_one(app: &App, rejoin: &Rejoin, conversation: ConversationId, run: TurnId, force: bool) -> Result<(), Problem> {
-    // Where it was asked for, which is where others wait behind it.
-    let queue = app.queue.home_of(run).unwrap_or(conversation);
-    let waited = app.queue.change(rejoin, queue, |standing| {
-        let waits = standing.idle(run).is_ok();
-        let mut entries = Vec::new();
-        if waits {
-            let (status, problem) = (RunEnd::Cancelled, None);
-            entries.push(Entry::Ended { run, status, problem, time: now() });
-        }
-        let others = standing.state.waiting().iter().any(|other| *other != run);
-        if others && standing.state.paused().is_none() {
-            entries.push(Entry::Paused { why: format!("run {run} was cancelled") });
-        }
-        Ok((entries, waits))
-    })?;
-    if !waited && !app.queue.cancel_here(run, force) {
-        rejoin.ask_to_cancel(conversation, run)?;
-    }
-    Ok(())
-}
-
-/// What to change when a run is wanted again.
-#[derive(Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct HowToRetry {
-    /// The conversation of a turn that this daemon did not run.
-    conversation: Option<String>,
-    /// Whether somebody answers the agent's questions; as it was, if nothing is said.
-    interactive: Option<bool>,
-}
-
-/// Has a run again that is over: one that failed or was cut goes on in its session, a completed one gets a sibling.
-#[utoipa::path(
-    post, path = "/runs/{id}/retry", tag = "runs",
-    params(
-        ("id" = uuid::Uuid, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request"),
-    ),
-    request_body(content = Option<HowToRetry>),
-    responses((status = 202, body = TakenRun), (status = "4XX", body = ProblemBody))
-)]
-pub(crate) async fn retry(
-    State(app): State<Shared>,
-    Asker(caller): Asker,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    request: Request,
-) -> Result<Response, Problem> {
-    caller.require(TokenScope::Prompt)?;
-    let key = key_of(&headers)?;
-    let how: HowToRetry = optional(request).await?;
-    app.queue.is_ready().await;
-    let before = run_id(&id)?;
-    let digest = format!("retry {before} {}", serde_json::to_string(&how).unwrap_or_default());
-    let run = key.as_ref().map_or_else(
-        || TurnId::new(uuid::Uuid::new_v4()),
-        |key| derived_ids::turn(&caller.token, key),
-    );
-    if let Some(known) = app.queue.look(run) {
-        return replay(known, &caller, &digest);
-    }
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
-    let shown = show(&app, &caller, before, conversation).await?;
-    let Some(conversation) = shown.conversation else {
-        return Err(Problem::new(Code::Conflict, "an ephemeral run is not kept, so it cannot be had again")
-            .hint("ask for it anew"));
-    };
-    if !shown.status.is_final() {
-        return Err(Problem::new(Code::Conflict, format!("run {before} is not over")).hint("cancel it first, or wait"));
-    }
-    let again = again(app.queue.look(before), &shown, run, conversation, &how)?;
-    let asking = app.clone();
-    let submitted = app
-        .blocking(move |rejoin| {
-            let (project, name, mut request, home) = again;
-            if !are_kept(rejoin, &request.attach_kept) {
-                request.attach_kept.clear();
-            }
-            // It may be yet to begin.
-            let cursor = rejoin.end_of(home).unwrap_or(Cursor::BEGINNING);
-            if request.dir.as_os_str().is_empty() {
-                let view = rejoin.open_conversation(home)?;
-                request.dir = view.info().map(|info| info.dir.clone()).unwrap_or_default().into();
-            }
-            let asked = Asked { token: caller.token, digest, request, project, name, cursor, time: now() };
-            submit(&asking, rejoin, home, asked)
-        })
-        .await?;
-    answer(&app, run, &submitted).await
-}
-
-type Again = (String, Option<String>, TurnRequest, ConversationId);
-
-/// The request for a run that is wanted again.
-fn again(
-    known: Option<RunLook>,
-    shown: &ShownRun,
-    run: TurnId,
-    conversation: ConversationId,
-    how: &HowToRetry,
-) -> Result<Again, Problem> {
-    let project = shown.project.clone().ok_or_else(|| {
-        Problem::new(Code::Conflict, "nothing tells which project this conversation belongs to")
-    })?;
-    let stands = shown.begun.is_some();
-    let name = known.as_ref().and_then(|look| look.asked.name.clone()).filter(|_| !stands);
-    let mut request = known.map_or_else(|| TurnRequest::new("", ""), |look| look.asked.request);
-    request.turn = run;
-    request.interactive = how.interactive.unwrap_or(request.interactive);
-    if stands {
-        // With its own words, which the journal has.
-        request.prompt = String::new();
-        request.conversation = Some(WantedConversation::Id(conversation));
-        request.place = Some(WantedPlace::Again(Some(WantedMessage::Id(shown.run))));
-        request.scope = None;
-    }
-    Ok((project, name, request, conversation))
 }

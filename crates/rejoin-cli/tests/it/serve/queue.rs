@@ -40,7 +40,10 @@ fn what_waits_is_ordered_edited_and_deleted_and_stays_so_over_a_kill() {
         .map(|prompt| daemon.post("/api/v1/runs", &next(conversation, prompt)).is(202)["run"].clone())
         .collect();
     let shown = queue(&daemon, conversation);
-    assert_eq!((waiting(&shown), &shown["paused"]), (["a", "b", "c", "d"].map(String::from).to_vec(), &json!(false)));
+    assert_eq!(
+        (waiting(&shown), &shown["paused"]),
+        (["a", "b", "c", "d"].map(String::from).to_vec(), &json!(false))
+    );
     let shown = patch(&daemon, conversation, &json!({ "order": [runs[3], runs[1]] })).is(200);
     assert_eq!(waiting(&shown), ["d", "b", "a", "c"]);
     patch(&daemon, conversation, &json!({ "edit": { "run": runs[1], "prompt": "B" } })).is(200);
@@ -61,7 +64,10 @@ fn what_waits_is_ordered_edited_and_deleted_and_stays_so_over_a_kill() {
     let daemon = Daemon::start(&bench);
     assert_eq!(over(&daemon, &first["run"])["status"], "interrupted");
     let shown = queue(&daemon, conversation);
-    assert_eq!((waiting(&shown), &shown["paused"]), (["d", "B", "a"].map(String::from).to_vec(), &json!(true)));
+    assert_eq!(
+        (waiting(&shown), &shown["paused"]),
+        (["d", "B", "a"].map(String::from).to_vec(), &json!(true))
+    );
     assert_eq!(daemon.get(&format!("/api/v1/runs/{}", text(&runs[2]))).is(200)["status"], "cancelled");
     patch(&daemon, conversation, &json!({ "pause": false })).is(200);
     for run in [&runs[3], &runs[1], &runs[0]] {
@@ -111,7 +117,8 @@ fn two_prompts_for_a_name_that_is_not_there_yet_are_one_conversation() {
         daemon.post("/api/v1/runs", &body).is(202)
     };
     let both: Vec<Value> = std::thread::scope(|scope| {
-        let sent: Vec<_> = ["one", "two"].map(|prompt| scope.spawn(move || named(prompt))).into_iter().collect();
+        let sent: Vec<_> =
+            ["one", "two"].map(|prompt| scope.spawn(move || named(prompt))).into_iter().collect();
         sent.into_iter().map(|sent| sent.join().unwrap()).collect()
     });
     assert_eq!(both[0]["conversation"], both[1]["conversation"]);
@@ -137,11 +144,20 @@ fn if_the_first_of_a_new_conversation_is_refused_the_next_one_begins_it() {
     body["name"] = json!("release");
     body["agent"] = json!("clod");
     let refused = daemon.post("/api/v1/runs", &body).is(202);
-    let second = daemon.post("/api/v1/runs", &json!({ "conversation": refused["conversation"], "agent": "demo", "prompt": "begins" })).is(202);
+    let second = daemon
+        .post(
+            "/api/v1/runs",
+            &json!({ "conversation": refused["conversation"], "agent": "demo", "prompt": "begins" }),
+        )
+        .is(202);
     assert_eq!((&second["status"], &second["position"]), (&json!("queued"), &json!(2)));
     hanging.iter().for_each(|run| drop(cancel(&daemon, run)));
     let shown = over(&daemon, &refused["run"]);
-    assert_eq!((&shown["status"], &shown["problem"]["code"]), (&json!("failed"), &json!("refused")), "{shown}");
+    assert_eq!(
+        (&shown["status"], &shown["problem"]["code"]),
+        (&json!("failed"), &json!("refused")),
+        "{shown}"
+    );
     assert_eq!(over(&daemon, &second["run"])["status"], "completed");
     let listed = bench.conversations();
     let begun = listed.iter().find(|listed| listed["id"] == refused["conversation"]).unwrap();
@@ -171,7 +187,7 @@ fn a_turn_of_a_terminal_goes_first() {
     let slow = daemon.post("/api/v1/runs", &next(&conversation, "MARK-slow SLOW 100000")).is(202);
     until(&daemon, &slow["run"], "running");
     let last = daemon.post("/api/v1/runs", &next(&conversation, "MARK-last")).is(202);
-    let patient = bench.rejoin(&["run", "-o", "stream-json", "-c", "--wait", "60s", "MARK-patient"]).start();
+    let patient = bench.rejoin(&["run", "-o", "stream-json", "-c", "--wait=60s", "MARK-patient"]).start();
     eventually("somebody who waits", || (bench.processes().len() >= 3).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(1));
     cancel(&daemon, &slow["run"]);

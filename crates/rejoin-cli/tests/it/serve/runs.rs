@@ -115,7 +115,10 @@ fn a_request_that_is_sent_twice_is_one_turn_also_after_a_kill_and_a_restart() {
 
     let daemon = Daemon::start(&bench);
     same(with_key(&daemon, "one", &body).send().is(202));
-    assert_eq!(with_key(&daemon, "one", &wanted(&bench, "another MARK-b")).send().is(422)["code"], "key_reused");
+    assert_eq!(
+        with_key(&daemon, "one", &wanted(&bench, "another MARK-b")).send().is(422)["code"],
+        "key_reused"
+    );
     let other = with_key(&daemon, "two", &body).send().is(202);
     assert_ne!(other["run"], first["run"]);
     over(&daemon, &other["run"]);
@@ -136,7 +139,10 @@ fn of_many_equal_requests_at_once_one_is_carried_out() {
     let taken: Vec<&Reply> = replies.iter().filter(|reply| reply.status == 202).collect();
     assert!([1, 8].contains(&taken.len()), "whoever came first: {replies:?}");
     assert!(replies.iter().all(|reply| [202, 422].contains(&reply.status)), "{replies:?}");
-    let runs: Vec<Value> = taken.iter().map(|reply| serde_json::from_slice::<Value>(&reply.body).unwrap()["run"].clone()).collect();
+    let runs: Vec<Value> = taken
+        .iter()
+        .map(|reply| serde_json::from_slice::<Value>(&reply.body).unwrap()["run"].clone())
+        .collect();
     assert!(runs.iter().all(|run| *run == runs[0]));
     over(&daemon, &runs[0]);
     assert_eq!(prompts(&bench), 1);
@@ -161,7 +167,8 @@ fn a_callers_own_id_is_the_turns_and_is_taken_once() {
     // The id of a turn that a terminal made is nobody's to give away.
     let shown = bench.conversations();
     let terminal = shown.iter().find(|listed| listed["id"] != first["conversation"]).unwrap();
-    let turn = bench.rejoin(&["show", "--json", text(&terminal["id"])]).done().json()["turns"][0]["id"].clone();
+    let turn =
+        bench.rejoin(&["show", "--json", text(&terminal["id"])]).done().json()["turns"][0]["id"].clone();
     let mut stolen = next(&terminal["id"], "again");
     stolen["turn"] = turn.clone();
     assert_eq!(daemon.post("/api/v1/runs", &stolen).is(422)["code"], "key_reused");
@@ -227,14 +234,16 @@ fn an_ephemeral_run_leaves_nothing_and_takes_no_key() {
 
     // Where no place is free it cannot wait.
     let places = std::thread::available_parallelism().unwrap().get() * 2;
-    let hanging: Vec<Value> =
-        (0..places).map(|_| daemon.post("/api/v1/runs", &wanted(&bench, "HANG")).is(202)["run"].clone()).collect();
+    let hanging: Vec<Value> = (0..places)
+        .map(|_| daemon.post("/api/v1/runs", &wanted(&bench, "HANG")).is(202)["run"].clone())
+        .collect();
     let full = daemon.post("/api/v1/runs", &body);
     assert!(full.header("retry-after").is_some());
     assert_eq!(full.is(429)["code"], "too_many");
     let waits = daemon.post("/api/v1/runs", &wanted(&bench, "hello")).is(202);
     assert_eq!((&waits["status"], &waits["position"]), (&json!("queued"), &json!(1)));
-    let cancel = |run: &Value, body: Value| daemon.post(&format!("/api/v1/runs/{}/cancel", text(run)), &body).is(200);
+    let cancel =
+        |run: &Value, body: Value| daemon.post(&format!("/api/v1/runs/{}/cancel", text(run)), &body).is(200);
     for run in &hanging {
         cancel(run, json!({}));
         cancel(run, json!({ "force": true }));
@@ -255,7 +264,10 @@ fn a_long_poll_tells_of_the_end_when_it_comes() {
     let shown = daemon.get(&format!("/api/v1/runs/{}?wait=30", text(&taken["run"]))).is(200);
     assert_eq!(shown["status"], "completed", "{shown}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    let asks = daemon.post("/api/v1/runs", &json!({ "project": bench.project(), "agent": "demo", "prompt": "ASK", "interactive": true }));
+    let asks = daemon.post(
+        "/api/v1/runs",
+        &json!({ "project": bench.project(), "agent": "demo", "prompt": "ASK", "interactive": true }),
+    );
     let asks = asks.is(202);
     assert_eq!(asks["interactive"], true);
     let shown = until(&daemon, &asks["run"], "waiting");
@@ -292,12 +304,29 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
 }
 
 #[test]
+fn a_daemon_that_is_told_to_end_stops_what_runs_and_keeps_what_waits() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let taken = daemon.post("/api/v1/runs", &wanted(&bench, "MARK-a SLOW 100000")).is(202);
+    let waits = daemon.post("/api/v1/runs", &next(&taken["conversation"], "MARK-b")).is(202);
+    crate::support::signal(daemon.pid(), rustix::process::Signal::TERM);
+    bench.comes_to_rest();
+    let daemon = Daemon::start(&bench);
+    assert_eq!(over(&daemon, &taken["run"])["status"], "cancelled");
+    assert_eq!(over(&daemon, &waits["run"])["status"], "completed");
+}
+
+#[test]
 fn an_upload_goes_along_and_is_gone_when_its_turn_has_completed() {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);
-    let upload = daemon.ask("POST", "/api/v1/uploads?name=dir/notes.txt").header("Content-Type", "text/plain");
+    let upload =
+        daemon.ask("POST", "/api/v1/uploads?name=dir/notes.txt").header("Content-Type", "text/plain");
     let upload = upload.body("what was noted").send().is(201);
-    assert_eq!((&upload["name"], &upload["type"], &upload["size"]), (&json!("notes.txt"), &json!("text/plain"), &json!(14)));
+    assert_eq!(
+        (&upload["name"], &upload["type"], &upload["size"]),
+        (&json!("notes.txt"), &json!("text/plain"), &json!(14))
+    );
     let blob = bench.home().join("blobs").join(text(&upload["id"]));
     assert!(blob.exists());
     let mut body = wanted(&bench, "read it");
