@@ -276,7 +276,12 @@ impl Lookup<'_> {
 }
 
 /// A directory in which this caller may have agents run.
-fn allowed_directory(roots: &[PathBuf], caller: &Caller, what: &str, text: &str) -> Result<PathBuf, Problem> {
+pub(super) fn allowed_directory(
+    roots: &[PathBuf],
+    caller: &Caller,
+    what: &str,
+    text: &str,
+) -> Result<PathBuf, Problem> {
     let given = Path::new(text);
     if !given.is_absolute() {
         return Err(Problem::bad_request(format!("{what} must be an absolute path, {text:?} is none")));

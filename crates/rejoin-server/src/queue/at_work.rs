@@ -101,6 +101,17 @@ impl Queue {
 
     /// Something happened in its turn.
     pub(super) fn see(&self, run: TurnId, event: &Event) {
+        let counts = matches!(
+            event,
+            Event::Init { .. }
+                | Event::Question(_)
+                | Event::QuestionAnswered(_)
+                | Event::QuestionWithdrawn { .. }
+        );
+        // Most events are pieces of text, for which nobody need be kept waiting.
+        if !counts {
+            return;
+        }
         let mut all = self.all();
         let Some(at_work) = all.at_work.get_mut(&run) else { return };
         match event {
@@ -109,7 +120,7 @@ impl Queue {
             Event::QuestionAnswered(_) | Event::QuestionWithdrawn { .. } => {
                 at_work.open_questions = at_work.open_questions.saturating_sub(1);
             }
-            _ => return,
+            _ => {}
         }
         drop(all);
         self.changed();

@@ -1,5 +1,6 @@
 //! From a run that is next to a turn that stands, or to why it cannot be.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rejoin::{
@@ -7,6 +8,7 @@ use rejoin::{
 };
 use rejoin_journal::LeaseName;
 
+use super::ask::allowed_directory;
 use super::entry::Asked;
 use super::surroundings::rights_now;
 use crate::app::App;
@@ -29,10 +31,10 @@ pub(super) enum Beginning {
 pub(super) async fn begin(app: &App, conversation: ConversationId, asked: Arc<Asked>) -> Beginning {
     let rejoin = app.rejoin();
     let run = asked.run();
-    let caller = rights_now(app, &asked.token);
+    let (caller, roots) = (rights_now(app, &asked.token), app.roots.clone());
     let prepared = tokio::task::spawn_blocking({
         let rejoin = Arc::clone(&rejoin);
-        move || prepare(&rejoin, conversation, &asked, caller.as_ref())
+        move || prepare(&rejoin, conversation, &asked, caller.as_ref(), &roots)
     });
     let request = match prepared.await {
         Ok(Ok(Prepared::Start(request))) => *request,
@@ -76,6 +78,7 @@ fn prepare(
     conversation: ConversationId,
     asked: &Asked,
     caller: Option<&Caller>,
+    roots: &[PathBuf],
 ) -> Result<Prepared, Problem> {
     let Asked { request, name, project, .. } = asked;
     let mut request = request.clone();
@@ -103,6 +106,10 @@ fn prepare(
     if !caller.sees(project.as_ref()) {
         return Err(Problem::new(Code::NotAllowed, format!("the token may not go into {project} any more")));
     }
+    // Who had it queued, or asked for it again, need not be who asked first.
+    for dir in [Some(&request.dir), request.cwd.as_ref()].into_iter().flatten() {
+        allowed_directory(roots, caller, "the directory", &dir.to_string_lossy())?;
+    }
     if exists {
         request.conversation = Some(WantedConversation::Id(conversation));
     } else if request.conversation.is_none() {
@@ -128,12 +135,12 @@ mod tests {
     fn prepared(caller: Option<&Caller>) -> Result<TurnRequest, Problem> {
         let home = tempfile::tempdir().unwrap();
         let rejoin = Rejoin::open_with(home.path(), Config::default(), Helper::Thread).unwrap();
-        let (request, time) = (TurnRequest::new("/p", "hello"), String::new());
+        let (request, time) = (TurnRequest::new("/", "hello"), String::new());
         let (token, digest, cursor) = ("phone".into(), String::new(), Cursor::BEGINNING);
         let name = Some("release".to_owned());
-        let asked = Asked { token, digest, request, project: "/p".into(), name, cursor, time };
+        let asked = Asked { token, digest, request, project: "/".into(), name, cursor, time };
         let conversation = asked.request.new_conversation;
-        match prepare(&rejoin, conversation, &asked, caller)? {
+        match prepare(&rejoin, conversation, &asked, caller, &[])? {
             Prepared::Start(request) => Ok(*request),
             Prepared::Stands | Prepared::InUse => unreachable!(),
         }
@@ -144,8 +151,8 @@ mod tests {
         let code = |caller: Option<&Caller>| prepared(caller).unwrap_err().code();
         assert_eq!(code(None), Code::NotAllowed, "revoked");
         assert_eq!(code(Some(&caller(&[TokenScope::Read], None))), Code::ScopeMissing);
-        assert_eq!(code(Some(&caller(&[TokenScope::Prompt], Some("/q")))), Code::NotAllowed);
-        let request = prepared(Some(&caller(&[TokenScope::Prompt], Some("/p")))).unwrap();
+        assert_eq!(code(Some(&caller(&[TokenScope::Prompt], Some("/elsewhere")))), Code::NotAllowed);
+        let request = prepared(Some(&caller(&[TokenScope::Prompt], Some("/")))).unwrap();
         assert_eq!(request.ceiling, Some(Permissions::Edit));
         assert_eq!(request.permissions, None, "the conversation's own level stays what it is");
     }

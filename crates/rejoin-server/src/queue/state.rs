@@ -122,7 +122,7 @@ impl QueueState {
 
     /// Nothing would be lost without it.
     pub(crate) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.runs.is_empty() && self.paused.is_none()
     }
 
     /// The fewest lines that make this state.

@@ -99,6 +99,8 @@ fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     assert_eq!(left, [2, 3].map(id));
     state.forget_before("2027");
     assert!(!state.is_empty() && state.waiting() == [id(3)]);
+    let paused = folded([Entry::Paused { why: "lunch".into() }]);
+    assert!(!paused.is_empty(), "somebody wants what comes to wait");
 }
 
 fn any_entry() -> impl Strategy<Value = Entry> {

@@ -27,6 +27,9 @@ const FOR_THE_START: Duration = Duration::from_secs(2);
 /// The longest anybody waits for a change.
 const LONGEST_WAIT: u64 = 60;
 
+/// How often a turn of another process is looked at for somebody who waits.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
 const USUAL_PAGE: usize = 50;
 const LONGEST_PAGE: usize = 200;
 
@@ -298,8 +301,18 @@ pub(crate) async fn get(
     });
     let conversation: Option<ConversationId> = conversation.transpose()?;
     let wait = Duration::from_secs(how.wait.unwrap_or(0).min(LONGEST_WAIT));
-    await_change(&app, run, wait).await;
-    Ok(Json(show(&app, &caller, run, conversation).await?))
+    if standing(&app, run).is_some() {
+        await_change(&app, run, wait).await;
+        return Ok(Json(show(&app, &caller, run, conversation).await?));
+    }
+    // Another process is at it: nobody tells us, so its journal is looked at now and then.
+    let (deadline, first) = (Instant::now() + wait, show(&app, &caller, run, conversation).await?);
+    let (before, mut shown) = (first.status, first);
+    while !before.is_final() && shown.status == before && Instant::now() < deadline {
+        tokio::time::sleep(LOOK_AGAIN.min(deadline - Instant::now())).await;
+        shown = show(&app, &caller, run, shown.conversation).await?;
+    }
+    Ok(Json(shown))
 }
 
 pub(super) fn run_id(text: &str) -> Result<TurnId, Problem> {

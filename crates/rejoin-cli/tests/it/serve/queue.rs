@@ -178,7 +178,12 @@ fn a_turn_of_a_terminal_goes_first() {
     let seen = daemon.get(&format!("/api/v1/runs/{}", text(&running))).is(200);
     assert_eq!((&seen["status"], &seen["runner"]), (&json!("running"), &json!("elsewhere")));
     patch(&daemon, &conversation, &json!({ "pause": true })).is(200);
-    cancel(&daemon, &running);
+    let seen = std::thread::scope(|scope| {
+        let watched = scope.spawn(|| daemon.get(&format!("/api/v1/runs/{}?wait=30", text(&running))).is(200));
+        cancel(&daemon, &running);
+        watched.join().unwrap()
+    });
+    assert_eq!(seen["status"], "cancelled", "whoever waits for its end hears of it");
     terminal.ends(130);
     patch(&daemon, &conversation, &json!({ "pause": false })).is(200);
     assert_eq!(over(&daemon, &waits["run"])["status"], "completed");
