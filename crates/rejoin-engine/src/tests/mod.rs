@@ -1,6 +1,7 @@
 //! Turns on an agent that is a shell script, in an engine whose store is in memory.
 
 mod answered;
+mod ceiling;
 mod faults;
 mod handles;
 mod hooked;

@@ -6,12 +6,13 @@ use rejoin::{
     Agent, ConversationId, Cursor, JournalError, Permissions, Rejoin, Scope, TurnError, TurnId, TurnRequest,
     WantedConversation, WantedMessage, WantedPlace, check_name, parse_duration,
 };
+use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
+use super::all_queues::key_reused;
 use super::entry::Asked;
-use super::queue::key_reused;
 use super::surroundings::is_watched;
 use super::{derived_ids, now, uploads};
 use crate::app::App;
@@ -39,6 +40,7 @@ pub(crate) struct Wanted {
     /// Who does it; else the conversation's last agent, the configured one, the first that is installed.
     pub(crate) agent: Option<String>,
     /// The user's words.
+    #[schema(required = true)]
     pub(crate) prompt: String,
     /// Is added to the agent's system prompt.
     pub(crate) instructions: Option<String>,
@@ -250,38 +252,13 @@ impl Lookup<'_> {
     /// One that is yet to begin: somebody waits to begin it.
     fn awaited(&self, id: ConversationId) -> Result<Place, Problem> {
         let first = self.app.queue.first_waiting(id).filter(|asked| self.caller.sees(asked.project.as_ref()));
-        let Asked { request, project, name, .. } = first.ok_or_else(|| no_conversation(&id.to_string()))?;
-        let (dir, cursor) = (request.dir, Cursor::BEGINNING);
-        Ok(Place { conversation: id, exists: false, name, dir, project, cursor })
+        let asked = first.ok_or_else(|| no_conversation(&id.to_string()))?;
+        let (name, dir, project) = (asked.name.clone(), asked.request.dir.clone(), asked.project.clone());
+        Ok(Place { conversation: id, exists: false, name, dir, project, cursor: Cursor::BEGINNING })
     }
 
-    /// A directory in which this caller may have agents run.
     fn directory(&self, what: &str, text: &str) -> Result<PathBuf, Problem> {
-        let given = Path::new(text);
-        if !given.is_absolute() {
-            return Err(Problem::bad_request(format!("{what} must be an absolute path, {text:?} is none")));
-        }
-        let not_allowed = |why: &str| Problem::new(Code::NotAllowed, format!("{text}: {why}"));
-        let dir = given.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied => not_allowed("the daemon's user may not enter it"),
-            _ => Problem::not_found(format!("the directory {text} does not exist")),
-        })?;
-        if !dir.is_dir() {
-            return Err(Problem::not_found(format!("{text} is no directory")));
-        }
-        if !self.app.roots.is_empty() {
-            let within = |root: &PathBuf| root.canonicalize().is_ok_and(|root| dir.starts_with(root));
-            if !self.app.roots.iter().any(within) {
-                return Err(not_allowed("it lies outside of what the daemon was started for (--project)"));
-            }
-        }
-        if !self.caller.sees(&rejoin_engine::project_of(&dir)) {
-            return Err(not_allowed("the token is not good for this project"));
-        }
-        use rustix::fs::Access;
-        rustix::fs::access(&dir, Access::EXEC_OK | Access::READ_OK)
-            .map_err(|_| not_allowed("the daemon's user may not enter it"))?;
-        Ok(dir)
+        allowed_directory(&self.app.roots, self.caller, what, text)
     }
 
     /// What is more than the caller may have is refused at once; when it begins, it is looked at again.
@@ -296,6 +273,39 @@ impl Lookup<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A directory in which this caller may have agents run.
+pub(super) fn allowed_directory(
+    roots: &[PathBuf],
+    caller: &Caller,
+    what: &str,
+    text: &str,
+) -> Result<PathBuf, Problem> {
+    let given = Path::new(text);
+    if !given.is_absolute() {
+        return Err(Problem::bad_request(format!("{what} must be an absolute path, {text:?} is none")));
+    }
+    let not_allowed = |why: &str| Problem::new(Code::NotAllowed, format!("{text}: {why}"));
+    let dir = given.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => not_allowed("the daemon's user may not enter it"),
+        _ => Problem::not_found(format!("the directory {text} does not exist")),
+    })?;
+    if !dir.is_dir() {
+        return Err(Problem::not_found(format!("{text} is no directory")));
+    }
+    if !roots.is_empty() {
+        let within = |root: &PathBuf| root.canonicalize().is_ok_and(|root| dir.starts_with(root));
+        if !roots.iter().any(within) {
+            return Err(not_allowed("it lies outside of what the daemon was started for (--project)"));
+        }
+    }
+    if !caller.sees(&rejoin_engine::project_of(&dir)) {
+        return Err(not_allowed("the token is not good for this project"));
+    }
+    rustix::fs::access(&dir, Access::EXEC_OK | Access::READ_OK)
+        .map_err(|_| not_allowed("the daemon's user may not enter it"))?;
+    Ok(dir)
 }
 
 /// Refuses a prompt that is none, or too long.
@@ -337,4 +347,42 @@ fn stands(rejoin: &Rejoin, conversation: ConversationId, turn: TurnId) -> Result
 fn hash(bytes: &[u8]) -> String {
     let first: [u8; 16] = Sha256::digest(bytes).first_chunk().copied().unwrap_or_default();
     format!("{:032x}", u128::from_be_bytes(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_run_only_where_the_daemon_and_the_token_allow_it() {
+        let all = tempfile::tempdir().unwrap();
+        let root = all.path().canonicalize().unwrap();
+        let dir = |name: &str| {
+            let path = root.join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (inside, outside) = (dir("work/app"), dir("private"));
+        std::os::unix::fs::symlink(&outside, root.join("work/link")).unwrap();
+        let everybody = Caller { token: "t".into(), scopes: Vec::new(), ceiling: None, projects: None };
+        let some = Caller { projects: Some(vec![inside.clone()]), ..everybody.clone() };
+        let roots = [root.join("work")];
+        let allowed = |roots: &[PathBuf], caller: &Caller, path: &Path| {
+            allowed_directory(roots, caller, "project", path.to_str().unwrap())
+                .map_err(|problem| problem.code())
+        };
+        assert_eq!(allowed(&[], &everybody, &outside), Ok(outside.clone()));
+        assert_eq!(allowed(&roots, &everybody, &inside), Ok(inside.clone()));
+        assert_eq!(allowed(&roots, &everybody, &outside), Err(Code::NotAllowed));
+        assert_eq!(
+            allowed(&roots, &everybody, &root.join("work/link")),
+            Err(Code::NotAllowed),
+            "a link leads out"
+        );
+        assert_eq!(allowed(&roots, &everybody, &root.join("work/../private")), Err(Code::NotAllowed));
+        assert_eq!(allowed(&[], &some, &inside), Ok(inside));
+        assert_eq!(allowed(&[], &some, &outside), Err(Code::NotAllowed));
+        assert_eq!(allowed(&[], &everybody, &root.join("nothing")), Err(Code::NotFound));
+        assert_eq!(allowed(&[], &everybody, Path::new("work")), Err(Code::BadRequest));
+    }
 }

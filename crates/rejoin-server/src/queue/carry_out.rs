@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use rejoin::{AsyncTurn, ConversationId, TurnError, TurnId, TurnStatus};
 use rejoin_journal::LeaseName;
+use serde_json::Value;
 
 use super::begin::{Beginning, begin};
 use super::entry::{Entry, RunEnd};
-use super::queue::kept;
 use super::schedule::Candidate;
 use super::state::Phase;
 use super::surroundings::tell;
@@ -148,4 +148,9 @@ async fn note(app: &Shared, conversation: ConversationId, entry: Entry) {
     if let Err(error) = noted {
         tracing::error!(%conversation, %error, "the queue could not be written");
     }
+}
+
+/// Why a run never began, as it is kept.
+fn kept(problem: &Problem) -> Option<Value> {
+    serde_json::to_value(problem.body()).ok()
 }

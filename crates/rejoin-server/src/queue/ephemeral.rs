@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use rejoin::{AsyncTurn, Receipt, TurnId, TurnRequest};
 
+use super::all_queues::Queue;
+use super::at_work::AtWork;
 use super::entry::RunEnd;
 use super::now;
 use crate::app::Shared;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 /// How long one that is over can be asked for.
 const REMEMBERED: Duration = Duration::from_mins(10);
@@ -58,6 +60,57 @@ impl Ephemeral {
                 Err(error.into())
             }
         }
+    }
+}
+
+/// Ephemeral turns: they take a place among those that run, and nothing else.
+impl Queue {
+    /// Takes a place, if one is free.
+    pub(crate) fn enter_ephemeral(&self, run: TurnId, ephemeral: Ephemeral) -> Result<(), Problem> {
+        let mut all = self.all();
+        if all.stopping {
+            return Err(Problem::new(Code::Stopping, "the daemon is about to end and takes nothing new"));
+        }
+        if !all.has_room(self.max_runs) {
+            return Err(Problem::new(
+                Code::TooMany,
+                format!("{} runs are on their way, and an ephemeral one cannot wait", self.max_runs),
+            )
+            .hint("send it again later, or let it be kept: then it waits for its turn")
+            .retry_after(5));
+        }
+        all.ephemeral.retain(|_, known| !known.is_stale());
+        if all.ephemeral.contains_key(&run) || all.runs.contains_key(&run) {
+            return Err(Problem::new(Code::Conflict, format!("there is a run {run} already")));
+        }
+        let project = ephemeral.project.clone();
+        all.at_work.insert(run, AtWork { project, here: true, ..AtWork::default() });
+        all.ephemeral.insert(run, ephemeral);
+        Ok(())
+    }
+
+    /// It was refused: there is no such run.
+    pub(crate) fn leave_ephemeral(&self, run: TurnId) {
+        let mut all = self.all();
+        all.at_work.remove(&run);
+        all.ephemeral.remove(&run);
+        drop(all);
+        self.changed();
+        self.kick.notify_one();
+    }
+
+    /// Notes how it ended.
+    pub(super) fn change_ephemeral(&self, run: TurnId, change: impl FnOnce(&mut Ephemeral)) {
+        if let Some(known) = self.all().ephemeral.get_mut(&run) {
+            change(known);
+        }
+    }
+
+    /// How one stands, and whether it asks something.
+    pub(crate) fn look_at_ephemeral(&self, run: TurnId) -> Option<(Ephemeral, bool)> {
+        let all = self.all();
+        let asks = all.at_work.get(&run).is_some_and(|at_work| at_work.open_questions > 0);
+        Some((all.ephemeral.get(&run)?.clone(), asks))
     }
 }
 

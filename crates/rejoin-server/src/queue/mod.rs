@@ -5,7 +5,9 @@
 //! turn and sees it through, `recover` goes on after a restart. Whether a turn stands is told by its journal alone: it has
 //! the run's id for its own, so a prompt never becomes two turns, wherever the daemon was killed.
 
+mod all_queues;
 mod ask;
+mod at_work;
 mod begin;
 mod carry_out;
 mod counts;
@@ -13,19 +15,21 @@ pub(crate) mod derived_ids;
 mod entry;
 mod ephemeral;
 mod log;
-mod queue;
+mod look;
 mod recover;
 mod schedule;
 mod state;
 pub(crate) mod surroundings;
 mod uploads;
 
+pub(crate) use all_queues::{Queue, Submitted, key_reused};
 pub(crate) use ask::{Wanted, check_prompt};
 pub(crate) use carry_out::drive;
 pub(crate) use counts::Counts;
 pub(crate) use entry::{Asked, Entry, RunEnd};
 pub(crate) use ephemeral::Ephemeral;
-pub(crate) use queue::{Queue, RunLook, Submitted, key_reused};
+
+pub(crate) use look::RunLook;
 pub(crate) use state::Phase;
 pub(crate) use uploads::{Upload, are_kept, keep_upload};
 

@@ -1,6 +1,7 @@
 //! How the queue of a conversation stands, folded from its lines. Pure: whatever lines there are, they make a state.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
+use std::sync::Arc;
 
 use rejoin::{ConversationId, TurnId};
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(crate) struct QueueState {
 /// A run, as far as it came.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Run {
-    pub(crate) asked: Asked,
+    pub(crate) asked: Arc<Asked>,
     pub(crate) phase: Phase,
     /// Where its turn stands, and since when.
     pub(crate) begun: Option<(ConversationId, String)>,
@@ -43,14 +44,14 @@ impl QueueState {
         match entry {
             Entry::Queued(asked) => {
                 let run = asked.run();
-                if !self.runs.contains_key(&run) {
-                    self.runs.insert(run, Run { asked: *asked, phase: Phase::Waiting, begun: None });
+                if let hash_map::Entry::Vacant(place) = self.runs.entry(run) {
+                    place.insert(Run { asked: Arc::from(asked), phase: Phase::Waiting, begun: None });
                     self.waiting.push(run);
                 }
             }
             Entry::Edited { run, prompt } => {
                 if let Some(run) = self.runs.get_mut(&run).filter(|run| run.phase == Phase::Waiting) {
-                    run.asked.request.prompt = prompt;
+                    Arc::make_mut(&mut run.asked).request.prompt = prompt;
                 }
             }
             Entry::Ordered { order } => self.reorder(&order),
@@ -59,7 +60,7 @@ impl QueueState {
                     known.phase = Phase::Begun;
                     known.begun = Some((conversation, time));
                     // The journal has it whole from here on.
-                    let prompt = &mut known.asked.request.prompt;
+                    let prompt = &mut Arc::make_mut(&mut known.asked).request.prompt;
                     prompt.truncate(prompt.floor_char_boundary(SHOWN));
                     self.waiting.retain(|waiting| *waiting != run);
                 }
@@ -121,7 +122,7 @@ impl QueueState {
 
     /// Nothing would be lost without it.
     pub(crate) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.runs.is_empty() && self.paused.is_none()
     }
 
     /// The fewest lines that make this state.
@@ -131,7 +132,7 @@ impl QueueState {
         past.sort_by(|a, b| a.asked.time.cmp(&b.asked.time).then(a.asked.run().cmp(&b.asked.run())));
         for run in past {
             let id = run.asked.run();
-            entries.push(Entry::Queued(Box::new(run.asked.clone())));
+            entries.push(Entry::Queued(Box::new((*run.asked).clone())));
             if let Some((conversation, time)) = run.begun.clone() {
                 entries.push(Entry::Begun { run: id, conversation, time });
             }
@@ -140,7 +141,7 @@ impl QueueState {
             }
         }
         let waiting = self.waiting.iter().filter_map(|run| self.runs.get(run));
-        entries.extend(waiting.map(|run| Entry::Queued(Box::new(run.asked.clone()))));
+        entries.extend(waiting.map(|run| Entry::Queued(Box::new((*run.asked).clone()))));
         entries.extend(self.paused.clone().map(|why| Entry::Paused { why }));
         entries
     }

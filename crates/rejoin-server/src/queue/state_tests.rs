@@ -99,6 +99,8 @@ fn what_ended_long_ago_is_forgotten_and_what_waits_is_not() {
     assert_eq!(left, [2, 3].map(id));
     state.forget_before("2027");
     assert!(!state.is_empty() && state.waiting() == [id(3)]);
+    let paused = folded([Entry::Paused { why: "lunch".into() }]);
+    assert!(!paused.is_empty(), "somebody wants what comes to wait");
 }
 
 fn any_entry() -> impl Strategy<Value = Entry> {
@@ -134,7 +136,7 @@ proptest! {
     ) {
         let bytes: Vec<u8> = entries.iter().flat_map(written).collect();
         let cut = cut.index(bytes.len() + 1);
-        let whole = bytes[..cut].iter().filter(|byte| **byte == b'\n').count();
+        let whole = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
         let state = folded(read_lines(&bytes[..cut]));
         prop_assert!(is_valid(&state));
         // What was written whole counts; of a cut line nothing does, unless only its end is missing.

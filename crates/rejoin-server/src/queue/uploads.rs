@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::queue::{Queue, RunLook};
+use super::all_queues::Queue;
+use super::look::RunLook;
 use super::state::Phase;
 use super::{ago, now};
 use crate::app::Shared;
@@ -105,7 +106,7 @@ fn forget(rejoin: &Rejoin, id: &BlobId) {
 fn in_use(queue: &Queue) -> HashSet<BlobId> {
     let over = |look: &RunLook| matches!(look.phase, Phase::Ended { .. });
     let all = queue.look_at_all().into_iter().filter(|look| !over(look));
-    all.flat_map(|look| look.asked.request.attach_kept).map(|kept| kept.blob).collect()
+    all.flat_map(|look| look.asked.request.attach_kept.clone()).map(|kept| kept.blob).collect()
 }
 
 /// The turn that used them completed: nobody needs them any more, unless they were sent again since.

@@ -19,6 +19,7 @@ mod questions;
 mod queue;
 #[cfg(test)]
 mod restricted;
+mod run_again;
 mod run_view;
 mod runs;
 mod search;
@@ -143,8 +144,8 @@ fn runs_and_queues() -> OpenApiRouter<Shared> {
     let runs = OpenApiRouter::new()
         .routes(routes!(runs::post, runs::list))
         .routes(routes!(runs::get))
-        .routes(routes!(runs::cancel))
-        .routes(routes!(runs::retry))
+        .routes(routes!(run_again::cancel))
+        .routes(routes!(run_again::retry))
         .routes(routes!(queue::get, queue::patch))
         .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
     let uploads = OpenApiRouter::new().routes(routes!(uploads::post));

@@ -91,6 +91,12 @@ pub(crate) async fn get(
     Ok(Json(shown(&app, conversation)))
 }
 
+/// Whether a caller may put words into a run of a token, with whose rights it is carried out: only if he could have asked
+/// for it himself.
+fn may_edit(caller: &Caller, token: &str) -> bool {
+    caller.token == token || (caller.ceiling.is_none() && caller.projects.is_none())
+}
+
 /// Changes the queue of a conversation, and tells how it stands then.
 #[utoipa::path(
     patch, path = "/conversations/{id}/queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
@@ -122,8 +128,13 @@ pub(crate) async fn patch(
                     vec![Entry::Ordered { order }]
                 }
                 QueueChange::Edit(PromptEdit { run, prompt }) => {
-                    let place = &standing.idle(run)?.asked.request.place;
-                    if matches!(place, Some(WantedPlace::Again(_))) {
+                    let asked = &standing.idle(run)?.asked;
+                    if !may_edit(&caller, &asked.token) {
+                        let text = "this prompt is another token's, and would run with that one's rights";
+                        return Err(Problem::new(Code::NotAllowed, text)
+                            .hint("take it out of the queue and ask for another one"));
+                    }
+                    if matches!(asked.request.place, Some(WantedPlace::Again(_))) {
                         return Err(Problem::new(
                             Code::Conflict,
                             "this run has a turn again, with its own words",
@@ -142,4 +153,25 @@ pub(crate) async fn patch(
     })
     .await?;
     Ok(Json(shown(&app, conversation)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rejoin::Permissions;
+
+    use super::*;
+
+    #[test]
+    fn nobody_borrows_the_rights_of_another_token_by_editing_what_it_asked_for() {
+        let narrow = Caller {
+            token: "phone".into(),
+            scopes: vec![TokenScope::Prompt],
+            ceiling: Some(Permissions::Read),
+            projects: None,
+        };
+        assert!(may_edit(&narrow, "phone") && !may_edit(&narrow, "laptop"));
+        let elsewhere = Caller { ceiling: None, projects: Some(vec!["/p".into()]), ..narrow.clone() };
+        assert!(!may_edit(&elsewhere, "laptop"));
+        assert!(may_edit(&Caller { ceiling: None, ..narrow }, "laptop"));
+    }
 }

@@ -191,16 +191,15 @@ impl ShownRun {
     pub(crate) fn listed(look: RunLook) -> Self {
         let status = RunStatus::of(&look);
         let begun = matches!(look.phase, Phase::Begun);
-        let request = look.asked.request;
+        let request = &look.asked.request;
         let mut shown = Self::new(request.turn, status);
         shown.conversation = Some(look.conversation);
-        shown.project = Some(look.asked.project);
-        shown.agent = request.agent.map(|agent| agent.as_str().to_owned());
-        shown.prompt = request.prompt;
-        shown.prompt.truncate(shown.prompt.floor_char_boundary(CUT));
+        shown.project = Some(look.asked.project.clone());
+        shown.agent = request.agent.as_ref().map(|agent| agent.as_str().to_owned());
+        shown.prompt = request.prompt[..request.prompt.floor_char_boundary(CUT)].to_owned();
         shown.interactive = Some(request.interactive);
         shown.position = look.position;
-        shown.created = Some(look.asked.time);
+        shown.created = Some(look.asked.time.clone());
         shown.begun = look.begun;
         shown.runner = begun.then_some(if look.here { Runner::Here } else { Runner::Elsewhere });
         shown.queue_paused = look.paused && status == RunStatus::Queued;
@@ -328,12 +327,11 @@ pub(crate) fn find_turn(
             None => Ok(None),
         }
     };
-    let candidates = match conversation {
-        Some(id) => vec![id],
-        None => {
-            let newest = rejoin.list(&ListFilter { limit: Some(LOOKED_INTO), ..ListFilter::default() })?;
-            newest.conversations.into_iter().map(|listed| listed.id).collect()
-        }
+    let candidates = if let Some(id) = conversation {
+        vec![id]
+    } else {
+        let newest = rejoin.list(&ListFilter { limit: Some(LOOKED_INTO), ..ListFilter::default() })?;
+        newest.conversations.into_iter().map(|listed| listed.id).collect()
     };
     for id in candidates {
         if let Some(mut found) = shown(id)? {

@@ -4,32 +4,30 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use rejoin::{
-    ConversationId, Cursor, Rejoin, TurnId, TurnRequest, WantedConversation, WantedMessage, WantedPlace,
-};
+use rejoin::{ConversationId, Cursor, Rejoin, TurnId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{Body, Params, expect_type, take_bytes};
+use super::body::{Body, Params};
 use super::run_view::{RunStatus, ShownRun, find_turn};
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
-use crate::problem::{Code, Problem, ProblemBody};
-use crate::queue::{
-    Asked, Entry, Ephemeral, Phase, RunEnd, RunLook, Submitted, Wanted, are_kept, derived_ids, key_reused,
-    now,
-};
+use crate::problem::{Problem, ProblemBody};
+use crate::queue::{Asked, Ephemeral, Phase, RunLook, Submitted, Wanted, key_reused};
 
 /// How long an answer waits for a run that should begin at once, to tell at once if it cannot.
 const FOR_THE_START: Duration = Duration::from_secs(2);
 
 /// The longest anybody waits for a change.
 const LONGEST_WAIT: u64 = 60;
+
+/// How often a turn of another process is looked at for somebody who waits.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 const USUAL_PAGE: usize = 50;
 const LONGEST_PAGE: usize = 200;
@@ -79,7 +77,7 @@ impl From<RunLook> for TakenRun {
 }
 
 /// The key of a request, if it has one.
-fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let key = value.to_str().unwrap_or_default().to_owned();
     let request = rejoin_core::RequestKey { key, digest: String::new() };
@@ -146,7 +144,7 @@ pub(crate) async fn post(
     }
 }
 
-fn submit(
+pub(super) fn submit(
     app: &App,
     rejoin: &Rejoin,
     conversation: ConversationId,
@@ -157,7 +155,7 @@ fn submit(
 }
 
 /// What was asked for before, if it is the same.
-fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
+pub(super) fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
     if known.asked.token != caller.token || known.asked.digest != digest {
         return Err(key_reused(known.asked.run(), known.conversation));
     }
@@ -169,7 +167,7 @@ fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Pro
 }
 
 /// The answer to a run that was taken: if it should begin at once, it is waited for whether it can.
-async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
+pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
     let mut changes = app.queue.changes();
     let deadline = Instant::now() + FOR_THE_START;
     while app.queue.look(run).is_some_and(|look| look.phase == Phase::Waiting) && app.queue.begins_now(run) {
@@ -302,11 +300,21 @@ pub(crate) async fn get(
     });
     let conversation: Option<ConversationId> = conversation.transpose()?;
     let wait = Duration::from_secs(how.wait.unwrap_or(0).min(LONGEST_WAIT));
-    await_change(&app, run, wait).await;
-    Ok(Json(show(&app, &caller, run, conversation).await?))
+    if standing(&app, run).is_some() {
+        await_change(&app, run, wait).await;
+        return Ok(Json(show(&app, &caller, run, conversation).await?));
+    }
+    // Another process is at it: nobody tells us, so its journal is looked at now and then.
+    let (deadline, first) = (Instant::now() + wait, show(&app, &caller, run, conversation).await?);
+    let (before, mut shown) = (first.status, first);
+    while !before.is_final() && shown.status == before && Instant::now() < deadline {
+        tokio::time::sleep(LOOK_AGAIN.min(deadline - Instant::now())).await;
+        shown = show(&app, &caller, run, shown.conversation).await?;
+    }
+    Ok(Json(shown))
 }
 
-fn run_id(text: &str) -> Result<TurnId, Problem> {
+pub(super) fn run_id(text: &str) -> Result<TurnId, Problem> {
     text.parse().map_err(|_| {
         Problem::not_found(format!("there is no run {text:?}")).hint("a run is named by its whole id")
     })
@@ -314,13 +322,11 @@ fn run_id(text: &str) -> Result<TurnId, Problem> {
 
 /// How a run stands and where it waits: what somebody who waits wants to hear of.
 fn standing(app: &App, run: TurnId) -> Option<(RunStatus, Option<usize>)> {
-    match app.queue.look(run) {
-        Some(look) => Some((RunStatus::of(&look), look.position)),
-        None => {
-            let (known, asks) = app.queue.look_at_ephemeral(run)?;
-            Some((ShownRun::of_ephemeral(run, known, asks).status, None))
-        }
+    if let Some(look) = app.queue.look(run) {
+        return Some((RunStatus::of(&look), look.position));
     }
+    let (known, asks) = app.queue.look_at_ephemeral(run)?;
+    Some((ShownRun::of_ephemeral(run, known, asks).status, None))
 }
 
 /// Waits until a run stands otherwise than now; not at all if it is over, or not one of ours.
@@ -336,7 +342,7 @@ async fn await_change(app: &App, run: TurnId, wait: Duration) {
 }
 
 /// A run, or a turn of another process, as this caller may see it.
-async fn show(
+pub(super) async fn show(
     app: &Shared,
     caller: &Caller,
     run: TurnId,
@@ -354,184 +360,4 @@ async fn show(
         None => find_turn(&looking, rejoin, &caller, run, conversation),
     })
     .await
-}
-
-/// How to stop a run.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct HowToCancel {
-    /// Do not wait for the agent any longer: end everything at once.
-    force: bool,
-    /// The conversation of a turn that this daemon did not run.
-    conversation: Option<String>,
-}
-
-/// A body that may be missing.
-async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) -> Result<T, Problem> {
-    let headers = request.headers().clone();
-    let bytes = take_bytes(request, &()).await?;
-    if bytes.is_empty() {
-        return Ok(T::default());
-    }
-    expect_type(&headers, "application/json")?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
-}
-
-/// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
-#[utoipa::path(
-    post, path = "/runs/{id}/cancel", tag = "runs", params(("id" = uuid::Uuid, Path)),
-    request_body(content = Option<HowToCancel>),
-    responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
-)]
-pub(crate) async fn cancel(
-    State(app): State<Shared>,
-    caller: Caller,
-    Path(id): Path<String>,
-    request: Request,
-) -> Result<Json<ShownRun>, Problem> {
-    caller.require(TokenScope::Prompt)?;
-    let how: HowToCancel = optional(request).await?;
-    app.queue.is_ready().await;
-    let run = run_id(&id)?;
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
-    let shown = show(&app, &caller, run, conversation).await?;
-    let Some(conversation) = shown.conversation else {
-        app.queue.cancel_here(run, how.force);
-        return Ok(Json(show(&app, &caller, run, None).await?));
-    };
-    if !shown.status.is_final() {
-        let asking = app.clone();
-        app.blocking(move |rejoin| cancel_one(&asking, rejoin, conversation, run, how.force)).await?;
-    }
-    let mut shown = show(&app, &caller, run, Some(conversation)).await?;
-    let queue = app.queue.look_at_queue(conversation);
-    shown.queue_paused = queue.paused.is_some() && !queue.waiting.is_empty();
-    Ok(Json(shown))
-}
-
-fn cancel_one(
-    app: &App,
-    rejoin: &Rejoin,
-    conversation: ConversationId,
-    run: TurnId,
-    force: bool,
-) -> Result<(), Problem> {
-    // Where it was asked for, which is where others wait behind it.
-    let queue = app.queue.home_of(run).unwrap_or(conversation);
-    let waited = app.queue.change(rejoin, queue, |standing| {
-        let waits = standing.idle(run).is_ok();
-        let mut entries = Vec::new();
-        if waits {
-            let (status, problem) = (RunEnd::Cancelled, None);
-            entries.push(Entry::Ended { run, status, problem, time: now() });
-        }
-        let others = standing.state.waiting().iter().any(|other| *other != run);
-        if others && standing.state.paused().is_none() {
-            entries.push(Entry::Paused { why: format!("run {run} was cancelled") });
-        }
-        Ok((entries, waits))
-    })?;
-    if !waited && !app.queue.cancel_here(run, force) {
-        rejoin.ask_to_cancel(conversation, run)?;
-    }
-    Ok(())
-}
-
-/// What to change when a run is wanted again.
-#[derive(Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct HowToRetry {
-    /// The conversation of a turn that this daemon did not run.
-    conversation: Option<String>,
-    /// Whether somebody answers the agent's questions; as it was, if nothing is said.
-    interactive: Option<bool>,
-}
-
-/// Has a run again that is over: one that failed or was cut goes on in its session, a completed one gets a sibling.
-#[utoipa::path(
-    post, path = "/runs/{id}/retry", tag = "runs",
-    params(
-        ("id" = uuid::Uuid, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request"),
-    ),
-    request_body(content = Option<HowToRetry>),
-    responses((status = 202, body = TakenRun), (status = "4XX", body = ProblemBody))
-)]
-pub(crate) async fn retry(
-    State(app): State<Shared>,
-    caller: Caller,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    request: Request,
-) -> Result<Response, Problem> {
-    caller.require(TokenScope::Prompt)?;
-    let key = key_of(&headers)?;
-    let how: HowToRetry = optional(request).await?;
-    app.queue.is_ready().await;
-    let before = run_id(&id)?;
-    let digest = format!("retry {before} {}", serde_json::to_string(&how).unwrap_or_default());
-    let run = key
-        .as_ref()
-        .map_or_else(|| TurnId::new(uuid::Uuid::new_v4()), |key| derived_ids::turn(&caller.token, key));
-    if let Some(known) = app.queue.look(run) {
-        return replay(known, &caller, &digest);
-    }
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
-    let shown = show(&app, &caller, before, conversation).await?;
-    let Some(conversation) = shown.conversation else {
-        return Err(Problem::new(Code::Conflict, "an ephemeral run is not kept, so it cannot be had again")
-            .hint("ask for it anew"));
-    };
-    if !shown.status.is_final() {
-        return Err(Problem::new(Code::Conflict, format!("run {before} is not over"))
-            .hint("cancel it first, or wait"));
-    }
-    let again = again(app.queue.look(before), &shown, run, conversation, &how)?;
-    let asking = app.clone();
-    let submitted = app
-        .blocking(move |rejoin| {
-            let (project, name, mut request, home) = again;
-            if !are_kept(rejoin, &request.attach_kept) {
-                request.attach_kept.clear();
-            }
-            // It may be yet to begin.
-            let cursor = rejoin.end_of(home).unwrap_or(Cursor::BEGINNING);
-            if request.dir.as_os_str().is_empty() {
-                let view = rejoin.open_conversation(home)?;
-                request.dir = view.info().map(|info| info.dir.clone()).unwrap_or_default().into();
-            }
-            let asked = Asked { token: caller.token, digest, request, project, name, cursor, time: now() };
-            submit(&asking, rejoin, home, asked)
-        })
-        .await?;
-    answer(&app, run, &submitted).await
-}
-
-type Again = (String, Option<String>, TurnRequest, ConversationId);
-
-/// The request for a run that is wanted again.
-fn again(
-    known: Option<RunLook>,
-    shown: &ShownRun,
-    run: TurnId,
-    conversation: ConversationId,
-    how: &HowToRetry,
-) -> Result<Again, Problem> {
-    let project = shown.project.clone().ok_or_else(|| {
-        Problem::new(Code::Conflict, "nothing tells which project this conversation belongs to")
-    })?;
-    let stands = shown.begun.is_some();
-    let name = known.as_ref().and_then(|look| look.asked.name.clone()).filter(|_| !stands);
-    let mut request = known.map_or_else(|| TurnRequest::new("", ""), |look| look.asked.request);
-    request.turn = run;
-    request.interactive = how.interactive.unwrap_or(request.interactive);
-    if stands {
-        // With its own words, which the journal has.
-        request.prompt = String::new();
-        request.conversation = Some(WantedConversation::Id(conversation));
-        request.place = Some(WantedPlace::Again(Some(WantedMessage::Id(shown.run))));
-        request.scope = None;
-    }
-    Ok((project, name, request, conversation))
 }

@@ -43,19 +43,19 @@ pub(crate) async fn post(
     request: Request,
 ) -> Result<(StatusCode, Json<Upload>), Problem> {
     caller.require(TokenScope::Prompt)?;
-    let (name, media_type) = described(request.headers(), named.name);
+    let (name, media_type) = described(request.headers(), named.name.as_deref());
     let bytes = take_bytes(request, &()).await?;
     let upload = app.blocking(move |rejoin| keep_upload(rejoin, name, media_type, &bytes)).await?;
     Ok((StatusCode::CREATED, Json(upload)))
 }
 
 /// Name and type of a file.
-fn described(headers: &HeaderMap, name: Option<String>) -> (String, String) {
+fn described(headers: &HeaderMap, name: Option<&str>) -> (String, String) {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type =
         header(CONTENT_TYPE.as_str()).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
-    let name = bare_name(name.as_deref().unwrap_or_else(|| header("x-filename")));
+    let name = bare_name(name.unwrap_or_else(|| header("x-filename")));
     let name = if name.is_empty() { usual_name(&media_type).to_owned() } else { name };
     (name, media_type)
 }
@@ -101,6 +101,6 @@ mod tests {
             assert_eq!(bare_name(given), name);
         }
         let long = bare_name(&format!("{}.png", "ä".repeat(500)));
-        assert!(long.len() <= LONGEST_NAME && long.ends_with(".png"));
+        assert!(long.len() <= LONGEST_NAME && long.ends_with("ä.png"));
     }
 }

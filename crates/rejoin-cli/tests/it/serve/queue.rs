@@ -178,7 +178,12 @@ fn a_turn_of_a_terminal_goes_first() {
     let seen = daemon.get(&format!("/api/v1/runs/{}", text(&running))).is(200);
     assert_eq!((&seen["status"], &seen["runner"]), (&json!("running"), &json!("elsewhere")));
     patch(&daemon, &conversation, &json!({ "pause": true })).is(200);
-    cancel(&daemon, &running);
+    let seen = std::thread::scope(|scope| {
+        let watched = scope.spawn(|| daemon.get(&format!("/api/v1/runs/{}?wait=30", text(&running))).is(200));
+        cancel(&daemon, &running);
+        watched.join().unwrap()
+    });
+    assert_eq!(seen["status"], "cancelled", "whoever waits for its end hears of it");
     terminal.ends(130);
     patch(&daemon, &conversation, &json!({ "pause": false })).is(200);
     assert_eq!(over(&daemon, &waits["run"])["status"], "completed");
@@ -187,7 +192,7 @@ fn a_turn_of_a_terminal_goes_first() {
     let slow = daemon.post("/api/v1/runs", &next(&conversation, "MARK-slow SLOW 100000")).is(202);
     until(&daemon, &slow["run"], "running");
     let last = daemon.post("/api/v1/runs", &next(&conversation, "MARK-last")).is(202);
-    let patient = bench.rejoin(&["run", "-o", "stream-json", "-c", "--wait", "60s", "MARK-patient"]).start();
+    let patient = bench.rejoin(&["run", "-o", "stream-json", "-c", "--wait=60s", "MARK-patient"]).start();
     eventually("somebody who waits", || (bench.processes().len() >= 3).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(1));
     cancel(&daemon, &slow["run"]);

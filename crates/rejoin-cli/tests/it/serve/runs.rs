@@ -304,6 +304,19 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
 }
 
 #[test]
+fn a_daemon_that_is_told_to_end_stops_what_runs_and_keeps_what_waits() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let taken = daemon.post("/api/v1/runs", &wanted(&bench, "MARK-a SLOW 100000")).is(202);
+    let waits = daemon.post("/api/v1/runs", &next(&taken["conversation"], "MARK-b")).is(202);
+    crate::support::signal(daemon.pid(), rustix::process::Signal::TERM);
+    bench.comes_to_rest();
+    let daemon = Daemon::start(&bench);
+    assert_eq!(over(&daemon, &taken["run"])["status"], "cancelled");
+    assert_eq!(over(&daemon, &waits["run"])["status"], "completed");
+}
+
+#[test]
 fn an_upload_goes_along_and_is_gone_when_its_turn_has_completed() {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);
