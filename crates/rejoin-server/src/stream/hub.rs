@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::channel::{Channel, Closed, Next, Reader, passing_text};
 use super::frame::Frame;
+use super::ring::Bounds;
 use crate::problem::{Code, Problem};
 
 /// It ends so long after its last reader is gone.
@@ -44,7 +45,7 @@ impl Hub {
         let mut watch = rejoin.watch(conversation, Some(store.cursor(conversation, begin)?))?;
         let hub = Arc::new(Self {
             conversation,
-            channel: Mutex::new(Channel::new(conversation, begin)),
+            channel: Mutex::new(Channel::new(conversation, begin, Bounds::default())),
             changed: watch::Sender::new(0),
             readers: AtomicUsize::new(0),
         });
