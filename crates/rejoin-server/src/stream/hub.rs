@@ -16,7 +16,7 @@ use super::ring::Bounds;
 use crate::problem::{Code, Problem};
 
 /// It ends so long after its last reader is gone.
-const LINGERS: Duration = Duration::from_secs(5);
+const LINGERS: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 /// How often it looks whether somebody is there.
 const LOOKS_EVERY: Duration = Duration::from_secs(1);
 /// It reads and renders: both are shallow.

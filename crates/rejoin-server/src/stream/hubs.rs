@@ -113,6 +113,12 @@ impl Hubs {
         tokio::task::spawn_blocking(work).await.map_err(|error| Problem::lost(&error))
     }
 
+    /// How many conversations are followed.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.hubs().len()
+    }
+
     fn hubs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Hub>>> {
         lock(&self.0.hubs)
     }

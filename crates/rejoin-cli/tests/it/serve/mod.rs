@@ -1,4 +1,5 @@
 //! The daemon, over its HTTP API.
 
 mod daemon;
+mod events;
 mod overview;

@@ -310,7 +310,7 @@ fn hello(resumed: bool) -> Frame {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn every_record_is_told_once_in_order_and_what_is_drawn_is_what_the_journal_says(
