@@ -99,7 +99,7 @@ impl ConversationStream {
                     self.send(frame).await?;
                 }
                 Next::Wait => tokio::select! {
-                    changed = changes.changed() => changed.map_err(|_| Over)?,
+                    more = changes.changed() => more.map_err(|_| Over)?,
                     () = self.out.closed() => return Err(Over),
                 },
                 Next::Ready(partials) => {

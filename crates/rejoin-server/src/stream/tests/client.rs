@@ -26,6 +26,12 @@ pub(super) struct Client {
 }
 
 impl Client {
+    pub(super) fn hear_all(&mut self, frames: Vec<Frame>) {
+        for frame in frames {
+            self.hear(frame);
+        }
+    }
+
     pub(super) fn hear(&mut self, frame: Frame) {
         let (first, second) = frame.alone();
         let text = String::from_utf8([first, second.unwrap_or_default()].concat()).unwrap();

@@ -6,7 +6,7 @@ use rejoin::{Config, Helper, Rejoin};
 use rejoin_core::{
     Content, ConversationId, ConversationInfo, Event, Kind, MessageId, Part, Record, Scope, TurnId,
 };
-use rejoin_journal::{Append, Cursor, Store, Writer};
+use rejoin_journal::{Append, Cursor, Writer};
 use uuid::Uuid;
 
 use super::client::Client;
@@ -48,7 +48,7 @@ fn hear(hub: &Subscription, reader: &mut Reader, client: &mut Client, enough: im
         assert!(begun.elapsed() < Duration::from_mins(1), "{client:#?}");
         match hub.next(reader) {
             Next::Tell(frame) => client.hear(frame),
-            Next::Ready(partials) => partials.into_iter().for_each(|frame| client.hear(frame)),
+            Next::Ready(partials) => client.hear_all(partials),
             Next::Wait => std::thread::sleep(Duration::from_millis(1)),
             other => panic!("{other:?}"),
         }

@@ -197,7 +197,7 @@ impl World {
         match reader.next(&self.channel) {
             Next::Tell(frame) => client.hear(frame),
             Next::Ready(partials) => {
-                partials.into_iter().for_each(|frame| client.hear(frame));
+                client.hear_all(partials);
                 client.hear(Frame::of_stream(Some(CONVERSATION), "ready", json!({})));
             }
             Next::Lagged => client.hear(hello(true)),
@@ -238,8 +238,8 @@ impl World {
         (0..self.readers.len()).for_each(|who| self.reconnect(who));
     }
 
-    fn does(&mut self, step: Step) {
-        match step {
+    fn does(&mut self, step: &Step) {
+        match *step {
             Step::Stream(text) => {
                 let running = self.running();
                 let piece = (running.turn, running.message, running.streamed, text.to_owned());
@@ -319,7 +319,7 @@ proptest! {
     ) {
         let mut world = World::new(Bounds { bytes, entries: 12 });
         for step in steps {
-            world.does(step);
+            world.does(&step);
         }
         world.end();
         // Whatever comes last: pieces that were late, or records.
@@ -341,14 +341,14 @@ proptest! {
 #[test]
 fn a_reader_is_told_what_is_being_streamed_before_it_is_ready_and_then_only_what_is_new() {
     let mut world = World::new(Bounds::default());
-    world.does(Step::Stream("one "));
-    world.does(Step::Gather);
+    world.does(&Step::Stream("one "));
+    world.does(&Step::Gather);
     world.hub_reads(2);
-    world.does(Step::Stream("two "));
+    world.does(&Step::Stream("two "));
     world.pass(2);
     while world.take(0) {}
     assert_eq!(world.readers[0].1.types, ["hello", "prompt", "text_delta", "partial", "ready"]);
-    world.does(Step::Stream("three"));
+    world.does(&Step::Stream("three"));
     world.pass(1);
     world.gather();
     world.hub_reads(1);
@@ -362,11 +362,11 @@ fn a_reader_is_told_what_is_being_streamed_before_it_is_ready_and_then_only_what
 #[test]
 fn whoever_is_too_slow_is_told_from_the_journal_and_never_makes_it_grow() {
     let mut world = World::new(Bounds { bytes: 2000, entries: 8 });
-    world.does(Step::Other(10));
+    world.does(&Step::Other(10));
     world.hub_reads(2);
     while world.take(0) {}
     for _ in 0..50 {
-        world.does(Step::Other(300));
+        world.does(&Step::Other(300));
         world.hub_reads(1);
     }
     while world.take(0) {}
@@ -374,4 +374,39 @@ fn whoever_is_too_slow_is_told_from_the_journal_and_never_makes_it_grow() {
     assert_eq!(client.records.len(), world.journal.len());
     assert_eq!(client.types.iter().filter(|kind| *kind == "hello").count(), 2, "it began anew once");
     assert_eq!(client.types.iter().filter(|kind| *kind == "ready").count(), 2);
+}
+
+/// A stream broke and was taken back; a piece of it was late, and was drawn after that.
+fn drawn_late() -> World {
+    let mut world = World::new(Bounds::default());
+    world.does(&Step::Stream("ab"));
+    world.hub_reads(1);
+    while world.take(0) {}
+    world.does(&Step::Replace(""));
+    world.hub_reads(usize::MAX);
+    world.pass(1);
+    while world.take(0) {}
+    assert_eq!(world.readers[0].1.drawn().into_values().collect::<Vec<_>>(), ["ab"]);
+    world
+}
+
+#[test]
+fn a_late_piece_of_a_broken_stream_gives_way_to_what_the_journal_says() {
+    let mut world = drawn_late();
+    world.does(&Step::Stream("b"));
+    world.gather();
+    world.hub_reads(1);
+    while world.take(0) {}
+    assert_eq!(world.readers[0].1.drawn().into_values().collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn what_the_journal_never_told_is_taken_back_at_the_end_of_the_turn() {
+    let mut world = drawn_late();
+    world.end();
+    world.hub_reads(1);
+    while world.take(0) {}
+    let client = &world.readers[0].1;
+    assert!(client.drawn().is_empty(), "{client:?}");
+    assert_eq!(client.types[client.types.len() - 2..], ["partial", "result"]);
 }
