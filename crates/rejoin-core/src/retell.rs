@@ -210,3 +210,70 @@ impl Reteller {
         }]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A record with these fields besides those that all have.
+    fn record(mut fields: serde_json::Value) -> Record {
+        let id = |number: u128| uuid::Uuid::from_u128(number);
+        let all = json!({
+            "uuid": id(3), "parentUuid": id(2), "sessionId": id(1), "timestamp": "", "type": "assistant",
+            "cwd": "/p", "version": "0",
+        });
+        for (name, value) in all.as_object().unwrap() {
+            fields.as_object_mut().unwrap().entry(name).or_insert_with(|| value.clone());
+        }
+        serde_json::from_value(fields).unwrap()
+    }
+
+    fn prompt() -> Record {
+        let message = json!({ "role": "user", "parts": [{ "text": "go" }] });
+        record(
+            json!({ "type": "user", "uuid": uuid::Uuid::from_u128(2), "parentUuid": null, "message": message }),
+        )
+    }
+
+    #[test]
+    fn a_message_that_was_streamed_whole_and_gets_its_name_is_not_taken_back() {
+        let mut reteller = Reteller::default();
+        reteller.apply(prompt());
+        reteller.apply(record(json!({ "message": { "role": "model", "parts": [{ "text": "one" }] } })));
+        let told = reteller.apply(record(json!({ "native": { "messageId": "m1" } })));
+        let [Retold { event: Event::Message { offset: 3, text, native: Some(native), .. }, .. }] = &told[..]
+        else {
+            panic!("{told:?}")
+        };
+        assert_eq!((text.as_str(), native.as_str()), ("", "m1"));
+    }
+
+    #[test]
+    fn prompts_and_changes_are_told_beside_the_events() {
+        let mut reteller = Reteller::default();
+        let told = reteller.tell(prompt());
+        assert!(matches!(&told.told[..], [Told::Prompt(prompt)] if prompt.text == "go"), "{told:?}");
+        assert_eq!(told.turn, Some(prompt().uuid));
+        let bodies = [
+            ("title", json!({ "name": "talk" })),
+            ("tags", json!({ "add": ["x"] })),
+            ("head", json!({ "to": null })),
+            ("amendment", json!({ "target": uuid::Uuid::nil(), "parts": [] })),
+            ("permissions", json!({ "ceiling": "read" })),
+            ("moved", json!({ "project": "/q", "dir": "/q" })),
+            ("forked", json!({ "conversation": uuid::Uuid::nil(), "turn": uuid::Uuid::nil() })),
+        ];
+        for (subtype, body) in bodies {
+            let fields =
+                json!({ "type": "system", "subtype": subtype, "systemPayload": body, "parentUuid": null });
+            let told = reteller.tell(record(fields));
+            let [Told::Changed(change)] = &told.told[..] else { panic!("{subtype}: {told:?}") };
+            assert_eq!(json!(change)["what"], subtype);
+            assert_eq!(told.turn, None);
+        }
+        let fields = json!({ "type": "system", "subtype": "asked", "systemPayload": { "what": "new" } });
+        assert_eq!(reteller.tell(record(fields)).told, []);
+    }
+}

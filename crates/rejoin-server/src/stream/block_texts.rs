@@ -176,12 +176,11 @@ impl BlockTexts {
     /// The journal tells a block, which stands for all behind its offset; gives what was drawn of the next one.
     fn finished(&mut self, turn: TurnId, message: MessageId, offset: usize, text: &str) -> Option<Piece> {
         let end = offset + text.len();
-        let mut went_on = String::new();
-        if let Some(drawn) = self.find(message) {
-            // Text the journal had told behind it is taken back, and so is what was drawn after that.
-            let ahead = drawn.from(offset).filter(|_| drawn.sure <= end);
-            went_on = ahead.and_then(|ahead| ahead.strip_prefix(text)).unwrap_or_default().to_owned();
-        }
+        let known = self.find(message);
+        // Text the journal had told behind it is taken back, and so is what was drawn after that.
+        let ahead = known.filter(|drawn| drawn.sure <= end);
+        let ahead = ahead.and_then(|drawn| drawn.from(offset)?.strip_prefix(text)).unwrap_or_default();
+        let went_on = ahead.to_owned();
         let streaming = !went_on.is_empty();
         let now = Drawn { turn, base: end, text: went_on.clone(), sure: end, streaming };
         match self.find(message) {

@@ -5,7 +5,7 @@ use rejoin_journal::Cursor;
 
 use super::block_texts::BlockTexts;
 use super::frame::{Frame, Piece};
-use super::ring::{Entry, Ring};
+use super::ring::{Bounds, Entry, Ring};
 
 /// Why no more comes.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,8 +30,14 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// Of a conversation that is told from a place on.
-    pub(crate) fn new(conversation: ConversationId, begin: u64) -> Self {
-        Self { conversation, ring: Ring::new(begin), texts: BlockTexts::default(), at: begin, closed: None }
+    pub(crate) fn new(conversation: ConversationId, begin: u64, bounds: Bounds) -> Self {
+        Self {
+            conversation,
+            ring: Ring::new(begin, bounds),
+            texts: BlockTexts::default(),
+            at: begin,
+            closed: None,
+        }
     }
 
     /// Takes in what a record tells, and its rendering.

@@ -19,6 +19,9 @@ use crate::problem::{Code, Problem};
 /// Whoever takes nothing for so long is let go: its place is another's, and it can come again with its cursor.
 const TAKES_WITHIN: Duration = Duration::from_mins(1);
 
+/// For whoever takes nothing for so long the place in the journal is kept, and not what was understood of it.
+const HOLDS: Duration = Duration::from_secs(5);
+
 /// What one reader wants of one conversation.
 pub(crate) struct ConversationStream {
     hubs: Hubs,
@@ -90,9 +93,13 @@ impl ConversationStream {
         loop {
             changes.mark_unchanged();
             match hub.next(&mut reader) {
-                Next::Tell(frame) => self.send(frame).await?,
+                Next::Tell(frame) => {
+                    // What is told from memory is passed over in the journal.
+                    replay = None;
+                    self.send(frame).await?;
+                }
                 Next::Wait => tokio::select! {
-                    changed = changes.changed() => changed.map_err(|_| Over)?,
+                    more = changes.changed() => more.map_err(|_| Over)?,
                     () = self.out.closed() => return Err(Over),
                 },
                 Next::Ready(partials) => {
@@ -106,12 +113,15 @@ impl ConversationStream {
                 Next::Lagged => self.hello(true, None).await?,
                 Next::Journal => match self.page(replay.take(), reader.cursor).await? {
                     Ok((page, read)) => {
+                        replay = Some(read);
                         for frame in page.frames {
                             reader.cursor = frame.cursor.unwrap_or(reader.cursor);
+                            if tokio::time::timeout(HOLDS, self.out.reserve()).await.is_err() {
+                                replay = None;
+                            }
                             self.send(frame).await?;
                         }
                         reader.read_to(page.place);
-                        replay = Some(read);
                     }
                     Err(why) => return self.closed(why, &reader).await,
                 },

@@ -12,10 +12,11 @@ use tokio::sync::watch;
 
 use super::channel::{Channel, Closed, Next, Reader, passing_text};
 use super::frame::Frame;
+use super::ring::Bounds;
 use crate::problem::{Code, Problem};
 
 /// It ends so long after its last reader is gone.
-const LINGERS: Duration = Duration::from_secs(5);
+const LINGERS: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 /// How often it looks whether somebody is there.
 const LOOKS_EVERY: Duration = Duration::from_secs(1);
 /// It reads and renders: both are shallow.
@@ -44,7 +45,7 @@ impl Hub {
         let mut watch = rejoin.watch(conversation, Some(store.cursor(conversation, begin)?))?;
         let hub = Arc::new(Self {
             conversation,
-            channel: Mutex::new(Channel::new(conversation, begin)),
+            channel: Mutex::new(Channel::new(conversation, begin, Bounds::default())),
             changed: watch::Sender::new(0),
             readers: AtomicUsize::new(0),
         });

@@ -28,9 +28,9 @@ struct Shared {
 }
 
 /// The right to one open stream.
-pub(crate) struct StreamSlot(
-    #[allow(dead_code, reason = "given back when it is dropped")] OwnedSemaphorePermit,
-);
+pub(crate) struct StreamSlot {
+    _permit: OwnedSemaphorePermit,
+}
 
 impl Default for Hubs {
     fn default() -> Self {
@@ -71,7 +71,7 @@ impl Hubs {
     /// Takes a place among all who watch.
     pub(crate) fn take_slot(&self) -> Result<StreamSlot, Problem> {
         let permit = Arc::clone(&self.0.streams).try_acquire_owned();
-        permit.map(StreamSlot).map_err(|_| {
+        permit.map(|permit| StreamSlot { _permit: permit }).map_err(|_| {
             Problem::new(Code::TooMany, format!("{MOST_STREAMS} streams are open, and that is the limit"))
                 .hint("close some; one GET /api/v1/stream tells of many conversations")
                 .retry_after(5)
@@ -116,6 +116,12 @@ impl Hubs {
     ) -> Result<T, Problem> {
         let _permit = self.0.reading.acquire().await;
         tokio::task::spawn_blocking(work).await.map_err(|error| Problem::lost(&error))
+    }
+
+    /// How many conversations are followed.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.hubs().len()
     }
 
     fn hubs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Hub>>> {

@@ -4,9 +4,18 @@ use std::collections::VecDeque;
 
 use super::frame::Frame;
 
-/// So much is kept, but always the newest entry.
-const MOST_BYTES: usize = 1 << 20;
-const MOST_ENTRIES: usize = 4096;
+/// How much is kept, but always the newest entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) bytes: usize,
+    pub(crate) entries: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { bytes: 1 << 20, entries: 4096 }
+    }
+}
 
 /// One thing that was told.
 #[derive(Clone, Debug)]
@@ -35,6 +44,7 @@ impl Entry {
 
 /// Entries by their numbers, which go on for ever.
 pub(crate) struct Ring {
+    bounds: Bounds,
     entries: VecDeque<Entry>,
     /// The number of the first one that is still there.
     first: u64,
@@ -44,14 +54,16 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    pub(crate) fn new(begin: u64) -> Self {
-        Self { entries: VecDeque::new(), first: 0, bytes: 0, begin }
+    pub(crate) fn new(begin: u64, bounds: Bounds) -> Self {
+        Self { bounds, entries: VecDeque::new(), first: 0, bytes: 0, begin }
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
         self.bytes += entry.len();
         self.entries.push_back(entry);
-        while self.entries.len() > 1 && (self.bytes > MOST_BYTES || self.entries.len() > MOST_ENTRIES) {
+        while self.entries.len() > 1
+            && (self.bytes > self.bounds.bytes || self.entries.len() > self.bounds.entries)
+        {
             let Some(gone) = self.entries.pop_front() else { break };
             self.bytes -= gone.len();
             self.first += 1;

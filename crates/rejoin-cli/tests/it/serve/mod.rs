@@ -4,6 +4,7 @@ mod auth;
 mod catalog;
 mod conversations;
 mod daemon;
+mod events;
 mod flows;
 mod overview;
 mod questions;

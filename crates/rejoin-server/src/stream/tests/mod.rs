@@ -1,0 +1,5 @@
+//! What readers are told, whatever happens in between.
+
+mod client;
+mod hubs;
+mod interleaved;
