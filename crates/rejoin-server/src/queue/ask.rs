@@ -159,7 +159,8 @@ impl Wanted {
         if place.exists && app.queue.look(run).is_none() && stands(rejoin, place.conversation, run)? {
             return Err(key_reused(run, place.conversation));
         }
-        lookup.check_ceiling(self.permissions)?;
+        // At once; when it begins, it is looked at again.
+        caller.level(self.permissions)?;
         let mut request = TurnRequest::new(&place.dir, self.prompt.clone());
         request.turn = run;
         request.new_conversation = place.conversation;
@@ -259,19 +260,6 @@ impl Lookup<'_> {
 
     fn directory(&self, what: &str, text: &str) -> Result<PathBuf, Problem> {
         allowed_directory(&self.app.roots, self.caller, what, text)
-    }
-
-    /// What is more than the caller may have is refused at once; when it begins, it is looked at again.
-    fn check_ceiling(&self, named: Option<Permissions>) -> Result<(), Problem> {
-        match (named, self.caller.ceiling) {
-            (Some(named), Some(ceiling)) if !named.fits_under(ceiling) => {
-                let (named, ceiling) = (named.name(), ceiling.name());
-                let text = format!("level {named} is more than the ceiling of the token, {ceiling}, allows");
-                Err(Problem::new(Code::CeilingExceeded, text)
-                    .hint(format!("ask for {ceiling}, or use a token with a higher ceiling")))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

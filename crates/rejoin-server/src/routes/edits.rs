@@ -15,30 +15,30 @@ use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem};
 
-/// Makes a change to a conversation as its caller saw it, and says what its tag is then.
+/// Changes a conversation as its caller saw it, and says what its tag is then.
 async fn change<T: Send + 'static>(
     app: Shared,
     caller: Caller,
     id: &str,
     sent: HeaderMap,
-    make: impl FnOnce(&ConversationView<'_>) -> Result<T, rejoin::Error> + Send + 'static,
+    edit: impl FnOnce(&ConversationView<'_>) -> Result<T, rejoin::Error> + Send + 'static,
 ) -> Result<(HeaderMap, Json<T>), Problem> {
     caller.require(TokenScope::Prompt)?;
     let id = conversation_id(id)?;
     let shared = Shared::clone(&app);
-    let (tag, made) = app
+    let (tag, edited) = app
         .blocking(move |rejoin| {
             let view = open(&shared, rejoin, &caller, id)?.strictly();
             etag::check(&sent, &view)?;
-            let made = make(&view).map_err(Problem::from);
+            let edited = edit(&view).map_err(Problem::from);
             let now = etag::tag(&open(&shared, rejoin, &caller, id)?);
-            match made {
+            match edited {
                 Err(problem) if problem.code() == Code::Changed => Err(etag::changed(&now)),
-                made => Ok((now, made?)),
+                edited => Ok((now, edited?)),
             }
         })
         .await?;
-    Ok((etag::headers(&tag), Json(made)))
+    Ok((etag::headers(&tag), Json(edited)))
 }
 
 /// Where the next turn shall go on.

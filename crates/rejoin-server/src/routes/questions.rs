@@ -243,8 +243,7 @@ async fn give(
         refuse_widening(&caller, &asked.question, &given)?;
         refuse_from_inside(peer, name.turn)?;
         match rejoin.ask_to_answer(name.conversation, name.turn, given.clone()) {
-            Ok(()) => {}
-            Err(rejoin::Error::Turn(TurnError::NotAnswered(NotAnswered::Closed))) => {}
+            Ok(()) | Err(rejoin::Error::Turn(TurnError::NotAnswered(NotAnswered::Closed))) => {}
             Err(rejoin::Error::Turn(TurnError::NotAnswered(NotAnswered::Unfit(why)))) => {
                 return Err(Problem::new(Code::Refused, why.to_string())
                     .hint("the options and whether words are taken are told with the question"));
