@@ -36,7 +36,6 @@ fn digest(conversation: &Conversation) -> String {
     for turn in tree.turns() {
         hash.update(turn.id.to_string());
         hash.update(turn.revision.to_be_bytes());
-        hash.update(turn.end.to_string());
     }
     for (name, turn) in tree.branches() {
         hash.update(name);

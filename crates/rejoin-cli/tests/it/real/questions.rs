@@ -58,9 +58,9 @@ fn answered_from_here(stage: &Stage, first: &Turn, prompt: &str, option: &str) -
         let NextEvents::Events(happened) = watch.next_within(PATIENCE).unwrap() else {
             panic!("nothing was asked")
         };
-        for event in happened.events {
-            if let Event::Question(question) = event {
-                break 'asked (happened.turn, question);
+        for event in happened.events() {
+            if let (Event::Question(question), Some(turn)) = (event, happened.turn) {
+                break 'asked (turn, question.clone());
             }
         }
     };

@@ -6,7 +6,7 @@ use super::daemon::Daemon;
 use super::runs::{next, over, text, until, wanted};
 use crate::support::{Bench, eventually};
 
-const TEA: &str = r#"ASK [{"text": "Tea?", "choices": ["yes", "no"]}] MARK-a"#;
+const TEA: &str = r#"MARK-a ASK {"text": "Tea?", "choices": ["yes", "no"]}"#;
 
 fn interactive(mut body: Value) -> Value {
     body["interactive"] = json!(true);
