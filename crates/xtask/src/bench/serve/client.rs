@@ -36,7 +36,7 @@ impl Client {
 
     fn send(&self, method: &str, path: &str, body: &str, more: &str) -> Result<BufReader<TcpStream>> {
         let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(2)))?;
         let Self { address, token } = self;
         let length = body.len();
         let head = format!(

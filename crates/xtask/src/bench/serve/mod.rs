@@ -227,12 +227,12 @@ fn many_runs(rejoin: &Path) -> Result<()> {
         .map(|(_, took)| *took)
         .collect();
     late.sort_unstable();
-    let lost = RUNS * PIECES - all.iter().map(Vec::len).sum::<usize>();
+    let missing = RUNS * PIECES - all.iter().map(Vec::len).sum::<usize>();
     let rate = late.len() as f64 / (to.saturating_sub(from) as f64 / 1e6);
     let at =
         |part: f64| late.get((late.len() as f64 * part) as usize).map_or(f64::NAN, |us| *us as f64 / 1e3);
     figure("events while all ran", rate, "/s", None);
-    figure("pieces lost", lost as f64, "", Some(Bound::AtMost(0.0)));
+    figure("pieces lost", missing as f64, "", Some(Bound::AtMost(0.0)));
     figure("from the agent's write to the client, median", at(0.5), "ms", None);
     figure("the same, p99", at(0.99), "ms", Some(Bound::AtMost(20.0)));
     figure("resident, peak", peak, "MiB", Some(Bound::AtMost(200.0)));
