@@ -14,7 +14,7 @@ fn a_level_beyond_the_callers_ceiling_is_refused_before_anything_is_written() {
     };
     match ask(Some(Permissions::Full), Permissions::Edit).err() {
         Some(TurnError::Permission(text)) => {
-            assert!(text.contains("full") && text.contains("edit"), "{text}")
+            assert!(text.contains("full") && text.contains("edit"), "{text}");
         }
         other => panic!("{other:?}"),
     }

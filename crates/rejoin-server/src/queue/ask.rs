@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::all_queues::key_reused;
 use super::entry::Asked;
 use super::surroundings::is_watched;
 use super::{derived_ids, now, uploads};
@@ -157,7 +156,13 @@ impl Wanted {
         let lookup = Lookup { app, rejoin, caller };
         let place = lookup.place(self, run, key)?;
         if place.exists && app.queue.look(run).is_none() && stands(rejoin, place.conversation, run)? {
-            return Err(key_reused(run, place.conversation));
+            let text = format!(
+                "turn {run} stands already, and what it was asked for with is not remembered any more"
+            );
+            return Err(Problem::new(Code::KeyReused, text)
+                .hint("look at it as a run; for another one, give another key or id")
+                .with("run", run)
+                .with("conversation", place.conversation));
         }
         // At once; when it begins, it is looked at again.
         caller.level(self.permissions)?;

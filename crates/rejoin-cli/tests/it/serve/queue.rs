@@ -151,7 +151,9 @@ fn if_the_first_of_a_new_conversation_is_refused_the_next_one_begins_it() {
         )
         .is(202);
     assert_eq!((&second["status"], &second["position"]), (&json!("queued"), &json!(2)));
-    hanging.iter().for_each(|run| drop(cancel(&daemon, run)));
+    for run in &hanging {
+        cancel(&daemon, run);
+    }
     let shown = over(&daemon, &refused["run"]);
     assert_eq!(
         (&shown["status"], &shown["problem"]["code"]),

@@ -370,3 +370,38 @@ fn killed_at_any_time_a_prompt_is_in_one_turn_or_still_waits() {
     bench.rejoin(&["fsck"]).done();
     assert_eq!(prompts(&bench), usize::try_from(rounds).unwrap());
 }
+
+#[test]
+fn wherever_the_log_of_a_queue_was_cut_the_turn_that_stands_is_the_answer() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let body = wanted(&bench, "hello MARK-a");
+    let taken = with_key(&daemon, "one", &body).send().is(202);
+    over(&daemon, &taken["run"]);
+    daemon.kill();
+    let log = bench.home().join("queue").join(format!("{}.jsonl", text(&taken["conversation"])));
+    let whole = std::fs::read(&log).unwrap();
+    let ends: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').map(|at| at + 1).collect();
+    assert_eq!(ends.len(), 3, "queued, begun, ended");
+    // As a kill leaves it: behind each line, and in the middle of the next one.
+    for cut in [ends[0], ends[0] + 20, ends[1], ends[1] + 20, ends[2]] {
+        std::fs::write(&log, &whole[..cut]).unwrap();
+        let daemon = Daemon::start(&bench);
+        let again = with_key(&daemon, "one", &body).send().is(202);
+        assert_eq!(again["run"], taken["run"]);
+        let shown = over(&daemon, &taken["run"]);
+        assert_eq!(
+            (&shown["status"], &shown["prompt"]),
+            (&json!("completed"), &json!("hello MARK-a")),
+            "{shown}"
+        );
+        assert_eq!(prompts(&bench), 1, "cut at {cut}");
+        daemon.kill();
+    }
+    // Even without the log the id is taken.
+    std::fs::remove_file(&log).unwrap();
+    let daemon = Daemon::start(&bench);
+    let stands = with_key(&daemon, "one", &body).send().is(422);
+    assert_eq!((&stands["code"], &stands["run"]), (&json!("key_reused"), &taken["run"]));
+    assert_eq!(prompts(&bench), 1);
+}
