@@ -164,9 +164,8 @@ pub(crate) async fn stream(
         may_watch(&app, &caller, *conversation).await?;
     }
     let slot = app.hubs.take_slot()?;
-    let listener = app.hubs.changes().listen(&app.rejoin()).map_err(|error| {
-        Problem::new(Code::TooMany, format!("no thread can be started to look for changes: {error}"))
-    })?;
+    let (hubs, rejoin) = (app.hubs.clone(), app.rejoin());
+    let listener = app.hubs.read(move || hubs.changes().listen(&rejoin)).await??;
     let (out, frames) = mpsc::channel(ROOM);
     tokio::spawn(tell_changes(
         Arc::clone(&app),

@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio::sync::broadcast;
 
 use super::frame::Frame;
+use crate::problem::{Code, Problem};
 
 /// Of one conversation is told at most once in this time.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -68,15 +69,19 @@ impl Default for ChangeFeed {
 }
 
 impl ChangeFeed {
-    /// Tells of changes from now on, as soon as the journals were looked at once.
-    pub(crate) fn listen(&self, rejoin: &Arc<Rejoin>) -> std::io::Result<Listener> {
-        let listener = Listener { shared: Arc::clone(&self.0), told: self.0.told.subscribe() };
+    /// Tells of all changes from now on: whoever then looks at the conversations misses nothing. Waits for the disk.
+    pub(crate) fn listen(&self, rejoin: &Arc<Rejoin>) -> Result<Listener, Problem> {
         self.0.listeners.fetch_add(1, Ordering::AcqRel);
+        let listener = Listener { shared: Arc::clone(&self.0), told: self.0.told.subscribe() };
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if !*running {
+            let seen = rejoin.store().changes(&Mark::BEGINNING)?;
             let (shared, rejoin) = (Arc::clone(&self.0), Arc::clone(rejoin));
             let thread = std::thread::Builder::new().name("changes".into()).stack_size(STACK);
-            thread.spawn(move || shared.tell(rejoin.store()))?;
+            thread.spawn(move || shared.tell(rejoin.store(), &seen)).map_err(|error| {
+                Problem::new(Code::TooMany, format!("no thread can be started to look for changes: {error}"))
+                    .hint("close some streams, or allow the daemon more threads")
+            })?;
             *running = true;
         }
         Ok(listener)
@@ -108,9 +113,10 @@ impl Drop for Listener {
 }
 
 impl Shared {
-    fn tell(&self, store: &dyn Store) {
-        let mut known = Known::default();
-        let mut mark = Mark::BEGINNING;
+    /// Tells what changes since all was seen.
+    fn tell(&self, store: &dyn Store, seen: &Changes) {
+        let mut known = Known(sizes(seen).collect());
+        let mut mark = seen.mark;
         let waker = Waker::new();
         loop {
             match store.await_changes(&mark, WAIT, &waker) {
@@ -134,24 +140,23 @@ impl Shared {
 }
 
 /// How far each journal was looked at.
-#[derive(Default)]
-struct Known(Option<HashMap<ConversationId, u64>>);
+struct Known(HashMap<ConversationId, u64>);
+
+fn sizes(changes: &Changes) -> impl Iterator<Item = (ConversationId, u64)> {
+    changes.written.iter().map(|state| (state.id, state.bytes))
+}
 
 impl Known {
-    /// What changed since the last time; nothing the first time.
+    /// What changed since the last time.
     fn take_in(&mut self, store: &dyn Store, changes: &Changes) -> Vec<Changed> {
-        let sizes = || changes.written.iter().map(|state| (state.id, state.bytes));
-        let Some(known) = &mut self.0 else {
-            self.0 = Some(sizes().collect());
-            return Vec::new();
-        };
+        let known = &mut self.0;
         let mut gone = changes.removed.clone();
         if changes.whole {
-            let all: HashMap<_, _> = sizes().collect();
+            let all: HashMap<_, _> = sizes(changes).collect();
             gone.extend(known.keys().filter(|id| !all.contains_key(id)));
         }
         let mut told = Vec::new();
-        for (id, bytes) in sizes() {
+        for (id, bytes) in sizes(changes) {
             let before = known.insert(id, bytes);
             if before != Some(bytes) {
                 told.push(look(store, id, before, bytes));

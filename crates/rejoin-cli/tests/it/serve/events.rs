@@ -47,7 +47,9 @@ fn drawn(told: &[Told]) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for Told { kind, data: event, .. } in told {
         if kind == "hello" {
-            texts.values_mut().for_each(|(text, sure)| text.truncate(*sure));
+            for (text, sure) in texts.values_mut() {
+                text.truncate(*sure);
+            }
         }
         if !["text_delta", "message", "partial"].contains(&kind.as_str()) {
             continue;
