@@ -23,6 +23,7 @@ Examples:
   curl -H \"Authorization: Bearer $(rejoin token)\" http://127.0.0.1:7717/api/v1/agents
 
 SIGTERM and Ctrl-C stop running turns and end; a second one ends at once. SIGHUP reads the configuration anew.")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ServeArgs {
     /// The port on 127.0.0.1; 0 for any that is free [default: 7717]
     #[arg(long, value_name = "N")]
@@ -165,7 +166,7 @@ fn open_browser(url: &str) {
             let _ = std::thread::Builder::new().name("browser".into()).spawn(move || child.wait());
         }
         Err(error) => {
-            style::loud(&format!("! cannot open a browser ({program}: {error}); open the address above"))
+            style::loud(&format!("! cannot open a browser ({program}: {error}); open the address above"));
         }
     }
 }

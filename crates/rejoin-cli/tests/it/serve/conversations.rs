@@ -46,8 +46,8 @@ fn a_conversation_is_listed_page_by_page_shown_named_and_marked_as_read() {
 
     let path = format!("/api/v1/conversations/{}", text(&ids[0]));
     assert_eq!(daemon.get(&path).is(200)["unread"], true);
-    let patch = json!({ "name": "release", "tags": { "add": ["v2"] }, "read": true });
-    let shown = daemon.ask("PATCH", &path).json(&patch).send().is(200);
+    let wish = json!({ "name": "release", "tags": { "add": ["v2"] }, "read": true });
+    let shown = daemon.ask("PATCH", &path).json(&wish).send().is(200);
     assert_eq!(
         (&shown["name"], &shown["tags"], &shown["unread"]),
         (&json!("release"), &json!(["v2"]), &json!(false))

@@ -123,10 +123,10 @@ impl Ask {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
         if !self.body.is_empty() || self.method != "GET" {
-            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+            head.extend(["Content-Length: ", &self.body.len().to_string(), "\r\n"]);
         }
         head.push_str(if keep { "\r\n" } else { "Connection: close\r\n\r\n" });
         stream.write_all(head.as_bytes()).unwrap();
@@ -282,7 +282,7 @@ fn parse(block: &str) -> Option<Told> {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match name {
             "id" => told.id = Some(value.to_owned()),
-            "event" => told.kind = value.to_owned(),
+            "event" => value.clone_into(&mut told.kind),
             "data" => data.push_str(value),
             _ => {}
         }
