@@ -23,7 +23,7 @@ fn begin(daemon: &Daemon<'_>, body: &Value) -> String {
 }
 
 /// A run that waits in its second step.
-fn waiting<'a>(bench: &'a Bench) -> (Daemon<'a>, String) {
+fn waiting(bench: &Bench) -> (Daemon<'_>, String) {
     bench.file("test.flow.yaml", WAITS);
     let daemon = Daemon::start(bench);
     let run = begin(&daemon, &json!({ "project": bench.project(), "file": "test.flow.yaml" }));
