@@ -3,7 +3,7 @@
 mod auth;
 mod catalog;
 mod conversations;
-mod daemon;
+pub(crate) mod daemon;
 mod events;
 mod flows;
 mod overview;
