@@ -10,3 +10,4 @@ mod overview;
 mod questions;
 mod queue;
 mod runs;
+mod scopes;
