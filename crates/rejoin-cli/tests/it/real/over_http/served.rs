@@ -108,7 +108,13 @@ exec {real} "$@"
 
     /// A turn in which Claude asks something that is answered over HTTP. Returns the question, too.
     #[track_caller]
-    pub(super) fn answered(&self, mut body: Value, option: &str) -> (Turn, Value) {
+    pub(super) fn answered(&self, body: Value, option: &str) -> (Turn, Value) {
+        self.answered_by(body, |path| drop(self.daemon.post(path, &json!({ "options": [option] })).is(200)))
+    }
+
+    /// The same, by somebody who is told where answers go.
+    #[track_caller]
+    pub(super) fn answered_by(&self, mut body: Value, answer: impl FnOnce(&str)) -> (Turn, Value) {
         body["interactive"] = json!(true);
         let before = self.stage.lab.model().calls().len();
         let taken = self.daemon.post("/api/v1/runs", &body).is(202);
@@ -117,8 +123,7 @@ exec {real} "$@"
             open["questions"].as_array().unwrap().first().cloned()
         });
         assert_eq!(question["run"], taken["run"]);
-        let path = format!("/api/v1/questions/{}/answer", question["id"].as_str().unwrap());
-        self.daemon.post(&path, &json!({ "options": [option] })).is(200);
+        answer(&format!("/api/v1/questions/{}/answer", question["id"].as_str().unwrap()));
         let turn = self.read(taken["run"].as_str().unwrap(), before);
         (turn, question["question"].clone())
     }
