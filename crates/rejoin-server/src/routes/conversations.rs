@@ -291,7 +291,9 @@ pub(crate) async fn remove(
     caller.require(TokenScope::Prompt)?;
     let id = conversation_id(&id)?;
     let waiting = app.queue.look_at_queue(id).waiting.len();
-    if waiting > 0 {
+    let first = app.queue.first_waiting(id);
+    // That something waits is told to those who see where.
+    if waiting > 0 && first.is_none_or(|asked| sees(&app, &caller, FilePath::new(&asked.project))) {
         return Err(Problem::new(Code::Conflict, format!("{waiting} prompts wait in this conversation"))
             .hint(format!("take them out of its queue first (PATCH /api/v1/conversations/{id}/queue)")));
     }

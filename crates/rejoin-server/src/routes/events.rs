@@ -52,9 +52,9 @@ pub(crate) async fn conversation_events(
     Params(params): Params<After>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    caller.require(TokenScope::Read)?;
     let conversation = conversation_id(&id)?;
     let after = wanted_cursor(&headers, params.after.as_deref())?;
-    caller.require(TokenScope::Read)?;
     may_watch(&app, &caller, conversation).await?;
     let slot = app.hubs.take_slot()?;
     exists(&app, conversation).await?;
@@ -93,6 +93,7 @@ pub(crate) async fn run_events(
     Params(params): Params<RunAfter>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    caller.require(TokenScope::Read)?;
     let unknown = || Problem::not_found(format!("there is no run {id}"));
     let run: TurnId = id.parse().map_err(|_| unknown())?;
     let conversation = match params.conversation.as_deref() {
@@ -100,7 +101,6 @@ pub(crate) async fn run_events(
         None => app.queue.home_of(run).ok_or_else(unknown)?,
     };
     let after = wanted_cursor(&headers, params.after.as_deref())?;
-    caller.require(TokenScope::Read)?;
     may_watch(&app, &caller, conversation).await?;
     let slot = app.hubs.take_slot()?;
     exists(&app, conversation).await?;

@@ -72,6 +72,7 @@ mod nested;
 mod openai;
 mod options;
 mod output;
+mod over_http;
 mod permissions;
 mod processes;
 mod prompts;

@@ -18,7 +18,7 @@ fn refused(reply: Reply, status: u16, code: &str) {
 }
 
 impl Daemon<'_> {
-    fn ask_with(&self, token: &str, method: &str, path: &str) -> Ask {
+    pub(super) fn ask_with(&self, token: &str, method: &str, path: &str) -> Ask {
         self.ask_bare(method, path).header("Authorization", &format!("Bearer {token}"))
     }
 
@@ -44,7 +44,7 @@ impl Daemon<'_> {
 }
 
 /// Makes a named token and gives its secret.
-fn new_token(bench: &Bench, name: &str, args: &[&str]) -> String {
+pub(super) fn new_token(bench: &Bench, name: &str, args: &[&str]) -> String {
     bench.rejoin(&["token", "new", name]).with(args).done().stdout().trim().to_owned()
 }
 

@@ -4,16 +4,18 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rejoin_testkit::Lab;
 use serde_json::Value;
 
 use crate::support::{Bench, PATIENCE, eventually, kill};
 
 /// A running `rejoin serve`.
 pub(crate) struct Daemon<'a> {
-    bench: &'a Bench,
+    lab: &'a Lab,
     child: Child,
     /// Where it listens: `127.0.0.1:4711`.
     pub(crate) address: String,
@@ -29,16 +31,21 @@ impl<'a> Daemon<'a> {
     /// Started with more arguments than `serve --port 0`.
     pub(crate) fn start_with(bench: &'a Bench, args: &[&str]) -> Self {
         let mut command = bench.rejoin(&["serve", "--port", "0"]).with(args).command();
-        let log = fs::File::create(bench.lab.root().join("daemon.log")).unwrap();
+        Self::start_by(&bench.lab, &bench.home(), &mut command)
+    }
+
+    /// Started by this command, for this home.
+    pub(crate) fn start_by(lab: &'a Lab, home: &Path, command: &mut Command) -> Self {
+        let log = fs::File::create(lab.root().join("daemon.log")).unwrap();
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let note = bench.home().join("daemon.json");
+        let note = home.join("daemon.json");
         let pid = u64::from(child.id());
         let address = eventually("the daemon's address", || {
             let said: Value = serde_json::from_str(&fs::read_to_string(&note).ok()?).ok()?;
             (said["pid"].as_u64() == Some(pid)).then(|| said["address"].as_str().map(str::to_owned))?
         });
-        let token = fs::read_to_string(bench.home().join("token")).unwrap_or_default().trim().to_owned();
-        Self { bench, child, address, token }
+        let token = fs::read_to_string(home.join("token")).unwrap_or_default().trim().to_owned();
+        Self { lab, child, address, token }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -47,7 +54,7 @@ impl<'a> Daemon<'a> {
 
     /// What it wrote to standard error.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.bench.lab.root().join("daemon.log")).unwrap_or_default()
+        fs::read_to_string(self.lab.root().join("daemon.log")).unwrap_or_default()
     }
 
     /// Kills it at once.

@@ -3,10 +3,11 @@
 mod auth;
 mod catalog;
 mod conversations;
-mod daemon;
+pub(crate) mod daemon;
 mod events;
 mod flows;
 mod overview;
 mod questions;
 mod queue;
 mod runs;
+mod scopes;

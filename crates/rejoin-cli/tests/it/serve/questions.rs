@@ -112,34 +112,39 @@ fn after_the_daemons_death_a_question_is_lost_and_no_dead_button() {
     assert_eq!(daemon.get(&path).is(200)["questions"][0]["question"]["state"], "lost");
 }
 
-#[test]
-fn an_agent_does_not_answer_its_own_question() {
+/// What an agent starts to answer its own question: with the token of its user, or as a browser that it logs in.
+const ANSWERS_ITSELF: &str = r#"
+import json, os, sys, time, urllib.request, urllib.error
+base, how, token = sys.argv[1] + "/api/v1", sys.argv[2], sys.argv[3]
+bearer = {"Authorization": "Bearer " + token, "Content-Type": "application/json"}
+def ask(path, headers, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    return urllib.request.urlopen(urllib.request.Request(base + path, data=data, headers=headers))
+def questions():
+    return json.load(ask("/questions", bearer))["questions"]
+def log_in():
+    code = json.load(ask("/login/code", bearer, {}))["code"]
+    let_in = ask("/login", {"Content-Type": "application/json"}, {"code": code})
+    cookie = let_in.headers["Set-Cookie"].split(";")[0]
+    return {"Cookie": cookie, "X-Rejoin-Secret": json.load(let_in)["secret"], "Content-Type": "application/json"}
+while not questions(): time.sleep(0.05)
+headers = bearer if how == "bearer" else log_in()
+json.load(ask("/questions", headers))
+try:
+    said = ask("/questions/" + questions()[0]["id"] + "/answer", headers, {"options": ["1"]}).status, None
+except urllib.error.HTTPError as error:
+    said = error.code, json.load(error)
+open("said.new", "w").write(json.dumps(said))
+os.rename("said.new", "said.json")
+"#;
+
+#[track_caller]
+fn does_not_answer_itself(how: &str) {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);
-    // The agent asks, and something that it started answers with the token of its user.
-    let script = bench.file(
-        "answer.py",
-        format!(
-            r#"
-import json, time, urllib.request, urllib.error
-base, token = "http://{}/api/v1", "{}"
-def ask(path, body=None):
-    request = urllib.request.Request(base + path, data=None if body is None else json.dumps(body).encode(),
-        headers={{"Authorization": "Bearer " + token, "Content-Type": "application/json"}})
-    try:
-        return urllib.request.urlopen(request).status, None
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
-def questions():
-    request = urllib.request.Request(base + "/questions", headers={{"Authorization": "Bearer " + token}})
-    return json.load(urllib.request.urlopen(request))["questions"]
-while not questions(): time.sleep(0.05)
-open("said.json", "w").write(json.dumps(ask("/questions/" + questions()[0]["id"] + "/answer", {{"options": ["1"]}})))
-"#,
-            daemon.address, daemon.token
-        ),
-    );
-    let prompt = format!("TOOL-RUN [python3 {} >/dev/null 2>&1 &] {TEA}", script.display());
+    let script = bench.file("answer.py", ANSWERS_ITSELF);
+    let call = format!("python3 {} http://{} {how} {}", script.display(), daemon.address, daemon.token);
+    let prompt = format!("TOOL-RUN [{call} >/dev/null 2>said.err &] {TEA}");
     let run = daemon.post("/api/v1/runs", &interactive(wanted(&bench, &prompt))).is(202);
     let said = eventually("what the agent's own answer came to", || {
         let said = std::fs::read_to_string(bench.project().join("said.json")).ok()?;
@@ -150,4 +155,14 @@ open("said.json", "w").write(json.dumps(ask("/questions/" + questions()[0]["id"]
     let question = asked(&daemon);
     daemon.post(&answer_path(&question), &json!({ "options": ["1"] })).is(200);
     over(&daemon, &run["run"]);
+}
+
+#[test]
+fn an_agent_does_not_answer_its_own_question() {
+    does_not_answer_itself("bearer");
+}
+
+#[test]
+fn an_agent_that_logs_in_as_a_browser_does_not_either() {
+    does_not_answer_itself("browser");
 }
