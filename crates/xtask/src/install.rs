@@ -58,7 +58,8 @@ pub(crate) fn agents(loopback: &Path) -> Result<PathBuf> {
     Ok(bin)
 }
 
-fn cache_dir() -> Result<PathBuf> {
+/// Where what is installed for tests is kept.
+pub(crate) fn cache_dir() -> Result<PathBuf> {
     let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(dir) = named("REJOIN_TEST_CACHE") {
         return std::path::absolute(&dir).with_context(|| format!("REJOIN_TEST_CACHE is {}", dir.display()));
@@ -71,15 +72,29 @@ fn cache_dir() -> Result<PathBuf> {
 }
 
 /// FNV-1a: the same on every machine and toolchain, and all that telling two lock files apart needs.
-fn fingerprint(bytes: &[u8]) -> u64 {
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Installs into a directory beside the place and renames it, under a lock: several calls at once install once,
-/// and a killed one leaves nothing that looks installed. Returns the versions, or `None` if another call was first.
+/// Installs the agents; returns their versions, or `None` if another call was first.
 fn install_once(pinned: &Path, place: &Path, loopback: &Path) -> Result<Option<Vec<String>>> {
+    once(place, |staging| {
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(pinned.join(file), staging.join(file)).with_context(|| format!("cannot copy {file}"))?;
+        }
+        npm_ci(staging)?;
+        for agent in &AGENTS {
+            finish_by_hand(agent, staging, loopback)?;
+        }
+        checked_versions(pinned, &staging.join("node_modules/.bin"), loopback)
+    })
+}
+
+/// Installs into a directory beside the place and renames it, under a lock: several calls at once install once,
+/// and a killed one leaves nothing that looks installed. `None` if it was installed already.
+pub(crate) fn once<T>(place: &Path, install: impl FnOnce(&Path) -> Result<T>) -> Result<Option<T>> {
     let lock_path = place.with_extension("lock");
     let lock = File::create(&lock_path).with_context(|| format!("cannot make {}", lock_path.display()))?;
     match lock.try_lock() {
@@ -103,27 +118,20 @@ fn install_once(pinned: &Path, place: &Path, loopback: &Path) -> Result<Option<V
         }
     }
     fs::create_dir_all(&staging).with_context(|| format!("cannot make {}", staging.display()))?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(pinned.join(file), staging.join(file)).with_context(|| format!("cannot copy {file}"))?;
-    }
     let begun = Instant::now();
-    npm_ci(&staging)?;
-    for agent in &AGENTS {
-        finish_by_hand(agent, &staging, loopback)?;
-    }
-    let versions = checked_versions(pinned, &staging.join("node_modules/.bin"), loopback)?;
+    let installed = install(&staging)?;
     let megabytes = size_of(&staging)? / 1_000_000;
     eprintln!("   installed in {} s, {megabytes} MB", begun.elapsed().as_secs());
     fs::write(staging.join(STAMP), "").context("cannot write the stamp of the installation")?;
-    fs::rename(&staging, place).with_context(|| format!("cannot put the agents at {}", place.display()))?;
-    Ok(Some(versions))
+    fs::rename(&staging, place).with_context(|| format!("cannot put it at {}", place.display()))?;
+    Ok(Some(installed))
 }
 
 /// Without install scripts: npm versions differ in whether they run them, and what they do is done below.
-fn npm_ci(dir: &Path) -> Result<()> {
+pub(crate) fn npm_ci(dir: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(dir);
-    workspace::run(&mut npm).context("installing the real agents needs Node.js (20 or newer) with npm")
+    workspace::run(&mut npm).context("installing from npm needs Node.js (20 or newer) with npm")
 }
 
 /// Runs the install script of an agent that needs one; without the network it can only use what npm brought.

@@ -1,10 +1,11 @@
-//! `cargo xtask …`: set-up and chores, so that a fresh machine needs nothing but Rust, git and Node.js.
+//! `cargo xtask …`: set-up and chores, so that a fresh machine needs nothing but Rust, git, Node.js and Python.
 //!
 //! One file per command; [`COMMANDS`] is the list.
 
 mod attack;
 mod bench;
 mod caller_env;
+mod clients;
 mod fuzz;
 mod install;
 mod loopback;
@@ -27,7 +28,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 6] = [
     Command {
         name: "test",
         usage: "test [-- FILTER…]",
@@ -51,6 +52,12 @@ const COMMANDS: [Command; 5] = [
         usage: "attack [--rounds N] [--seed S]",
         help: "kills and faults at every system call (docs/reliability.md)",
         run: attack::run,
+    },
+    Command {
+        name: "clients",
+        usage: "clients",
+        help: "the daemon, held against its OpenAPI document, and clients made from it",
+        run: clients::run,
     },
     Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
 ];

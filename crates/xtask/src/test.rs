@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rejoin_testkit::{TABLE_VARIABLE, Table};
 
 use crate::steps::Steps;
-use crate::{attack, caller_env, install, loopback, portable, rooms, workspace};
+use crate::{attack, caller_env, clients, install, loopback, portable, rooms, workspace};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let filters = match arguments.split_first() {
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some((first, _)) => bail!("unexpected {first:?}; name tests after --: cargo xtask test -- NAME"),
     };
     let all = filters.is_empty();
-    let mut steps = Steps::new(if all { 8 } else { 7 });
+    let mut steps = Steps::new(if all { 9 } else { 7 });
     steps.run("format", || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     steps.run("lints", || {
         workspace::run(workspace::cargo().args([
@@ -52,6 +52,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ran.and(shown)
     })?;
     if all {
+        steps.run("clients made from the OpenAPI document", clients::check)?;
         steps.run("a short attack (cargo xtask attack for the whole one)", attack::short)?;
     }
     steps.summary();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path as FilePath, PathBuf};
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use rejoin::{
     Agent, ConversationId, ConversationState, Cursor, ListFilter, ListedConversation, Permissions, Pin,
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{conversation_id, open, sees};
-use super::body::{Body, Params};
+use super::body::{Body, Params, Path};
 use super::etag;
 use super::paging::{from_cursor, page_size, to_cursor};
 use crate::app::{App, Shared};
@@ -74,7 +74,7 @@ impl ListedRow {
 
 /// Conversations, newest first.
 #[utoipa::path(
-    get, path = "/conversations", tag = "conversations", params(ListParams),
+    get, path = "/conversations", operation_id = "list_conversations", tag = "conversations", params(ListParams),
     responses((status = 200, body = ConversationPage))
 )]
 pub(crate) async fn list(
@@ -206,7 +206,7 @@ fn detail(
 
 /// One conversation, without its turns.
 #[utoipa::path(
-    get, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)),
+    get, path = "/conversations/{id}", operation_id = "show_conversation", tag = "conversations", params(("id" = String, Path)),
     responses((status = 200, body = ConversationDetail))
 )]
 pub(crate) async fn show(
@@ -246,7 +246,7 @@ pub(crate) struct TagsPatch {
 
 /// Names a conversation, labels it, marks it as read or unread.
 #[utoipa::path(
-    patch, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)),
+    patch, path = "/conversations/{id}", operation_id = "change_conversation", tag = "conversations", params(("id" = String, Path)),
     request_body = ConversationPatch, responses((status = 200, body = ConversationDetail))
 )]
 pub(crate) async fn change(
@@ -280,7 +280,7 @@ pub(crate) async fn change(
 
 /// Removes a conversation for good; the agents' own sessions stay. Refused while a turn runs or waits in it.
 #[utoipa::path(
-    delete, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)),
+    delete, path = "/conversations/{id}", operation_id = "remove_conversation", tag = "conversations", params(("id" = String, Path)),
     responses((status = 204))
 )]
 pub(crate) async fn remove(

@@ -2,14 +2,14 @@
 //! its caller saw.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use rejoin::{ConversationView, MovedHead, Rewind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{conversation_id, open};
-use super::body::Body;
+use super::body::{Body, Path};
 use super::etag;
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};

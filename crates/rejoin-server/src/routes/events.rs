@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rejoin::Rejoin;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
 use super::access::{conversation_id, open};
-use super::body::Params;
+use super::body::{Params, Path};
 use super::project_dir::sees_all;
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};

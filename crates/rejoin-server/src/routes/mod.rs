@@ -17,6 +17,7 @@ mod project_dir;
 mod projects;
 mod questions;
 mod queue;
+mod responses;
 #[cfg(test)]
 mod restricted;
 mod run_again;
@@ -93,8 +94,9 @@ pub(crate) fn router(app: Shared) -> Router {
 
 /// All routes, and what is written of them.
 fn document() -> (Router<Shared>, String) {
-    let (router, document) =
+    let (router, mut document) =
         OpenApiRouter::with_openapi(Document::openapi()).nest(API, api()).split_for_parts();
+    responses::complete(&mut document);
     (router, document.to_pretty_json().unwrap_or_default())
 }
 

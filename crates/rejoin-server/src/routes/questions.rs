@@ -3,7 +3,7 @@
 use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::{Extension, Json};
 use rejoin::{
     AnsweredBy, AskedQuestion, ConversationId, ConversationState, ConversationView, ListFilter, OptionKind,
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{open, sees};
-use super::body::{Body, Params};
+use super::body::{Body, Params, Path};
 use super::turns::QuestionBody;
 use crate::app::{App, Shared};
 use crate::auth::Peer;
@@ -122,7 +122,7 @@ fn asked_in(
 
 /// Questions of every turn that runs, in whichever process.
 #[utoipa::path(
-    get, path = "/questions", tag = "questions", params(QuestionsParams),
+    get, path = "/questions", operation_id = "list_questions", tag = "questions", params(QuestionsParams),
     responses((status = 200, body = QuestionsBody))
 )]
 pub(crate) async fn list(
@@ -181,7 +181,7 @@ pub(crate) struct Answered {
 
 /// Answers a question. The first answer stands: a later one is refused with the one that does.
 #[utoipa::path(
-    post, path = "/questions/{id}/answer", tag = "questions", params(("id" = String, Path)),
+    post, path = "/questions/{id}/answer", operation_id = "answer_question", tag = "questions", params(("id" = String, Path)),
     request_body = AnswerBody, responses((status = 200, body = Answered))
 )]
 pub(crate) async fn answer(

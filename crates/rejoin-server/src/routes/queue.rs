@@ -1,12 +1,12 @@
 //! `/conversations/{id}/queue`: the prompts that wait in a conversation.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use rejoin::{ConversationId, TurnId, WantedPlace};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::Body;
+use super::body::{Body, Path};
 use super::run_view::ShownRun;
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
@@ -78,7 +78,7 @@ fn shown(app: &Shared, conversation: ConversationId) -> ShownQueue {
 
 /// The prompts that wait in a conversation, whole.
 #[utoipa::path(
-    get, path = "/conversations/{id}/queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    get, path = "/conversations/{id}/queue", operation_id = "show_queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
     responses((status = 200, body = ShownQueue), (status = 404, body = ProblemBody))
 )]
 pub(crate) async fn get(
@@ -99,7 +99,7 @@ fn may_edit(caller: &Caller, token: &str) -> bool {
 
 /// Changes the queue of a conversation, and tells how it stands then.
 #[utoipa::path(
-    patch, path = "/conversations/{id}/queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    patch, path = "/conversations/{id}/queue", operation_id = "change_queue", tag = "runs", params(("id" = uuid::Uuid, Path)),
     request_body = QueueChange,
     responses((status = 200, body = ShownQueue), (status = "4XX", body = ProblemBody))
 )]

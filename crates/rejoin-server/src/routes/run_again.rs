@@ -1,7 +1,7 @@
 //! `POST /runs/{id}/cancel` and `/retry`: to stop a run, and to have it again.
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use rejoin::{
@@ -10,7 +10,7 @@ use rejoin::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{expect_type, take_bytes};
+use super::body::{Path, expect_type, take_bytes};
 use super::run_view::ShownRun;
 use super::runs::{TakenRun, answer, key_of, replay, run_id, show, submit};
 use crate::app::{App, Shared};
@@ -42,7 +42,7 @@ async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) ->
 
 /// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
 #[utoipa::path(
-    post, path = "/runs/{id}/cancel", tag = "runs", params(("id" = uuid::Uuid, Path)),
+    post, path = "/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs", params(("id" = uuid::Uuid, Path)),
     request_body(content = Option<HowToCancel>),
     responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
 )]
@@ -112,7 +112,7 @@ pub(crate) struct HowToRetry {
 
 /// Has a run again that is over: one that failed or was cut goes on in its session, a completed one gets a sibling.
 #[utoipa::path(
-    post, path = "/runs/{id}/retry", tag = "runs",
+    post, path = "/runs/{id}/retry", operation_id = "retry_run", tag = "runs",
     params(
         ("id" = uuid::Uuid, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request"),

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rejoin::{ConversationId, Cursor, Rejoin, TurnId};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{Body, Params};
+use super::body::{Body, Params, Path};
 use super::run_view::{RunStatus, ShownRun, find_turn};
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
@@ -90,7 +90,7 @@ pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 /// It waits in the queue of its conversation until it is its turn. With an `Idempotency-Key`, or `turn`, it is safe to
 /// send twice: the second time the run that stands is told.
 #[utoipa::path(
-    post, path = "/runs", tag = "runs", request_body = Wanted,
+    post, path = "/runs", operation_id = "begin_run", tag = "runs", request_body = Wanted,
     params(("Idempotency-Key" = Option<String>, Header, description = "The caller's own name for the request")),
     responses((status = 202, body = TakenRun), (status = "4XX", body = ProblemBody))
 )]
@@ -238,7 +238,7 @@ pub(crate) struct RunPage {
 }
 
 /// The runs of this daemon: those that wait, those on their way, and those that ended within a week.
-#[utoipa::path(get, path = "/runs", tag = "runs", params(WhichRuns), responses((status = 200, body = RunPage)))]
+#[utoipa::path(get, path = "/runs", operation_id = "list_runs", tag = "runs", params(WhichRuns), responses((status = 200, body = RunPage)))]
 pub(crate) async fn list(
     State(app): State<Shared>,
     caller: Caller,
@@ -283,7 +283,7 @@ pub(crate) struct HowToLook {
 
 /// How a run stands.
 #[utoipa::path(
-    get, path = "/runs/{id}", tag = "runs", params(("id" = uuid::Uuid, Path), HowToLook),
+    get, path = "/runs/{id}", operation_id = "show_run", tag = "runs", params(("id" = uuid::Uuid, Path), HowToLook),
     responses((status = 200, body = ShownRun), (status = 404, body = ProblemBody))
 )]
 pub(crate) async fn get(

@@ -3,14 +3,14 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::body::Body;
+use super::body::{Body, Path};
 use crate::app::Shared;
 use crate::auth::{NamedToken, WantedToken, on_disk};
 use crate::caller::{Caller, TokenScope};
@@ -36,7 +36,7 @@ pub(crate) struct CreatedToken {
 }
 
 /// Lists the tokens that have names.
-#[utoipa::path(get, path = "/tokens", tag = "access", responses(
+#[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "access", responses(
     (status = 200, body = TokenList),
     (status = 403, body = ProblemBody, description = "The scope `admin` is missing"),
 ))]
@@ -48,7 +48,7 @@ pub(crate) async fn list(State(app): State<Shared>, caller: Caller) -> Result<Js
 }
 
 /// Makes a token. Its secret is shown in this answer and never again.
-#[utoipa::path(post, path = "/tokens", tag = "access", request_body = WantedToken, responses(
+#[utoipa::path(post, path = "/tokens", operation_id = "make_token", tag = "access", request_body = WantedToken, responses(
     (status = 201, body = CreatedToken),
     (status = 403, body = ProblemBody, description = "The scope `admin` is missing, or it would be wider than the asking one"),
     (status = 422, body = ProblemBody, description = "The name is taken, or something else about it cannot be"),
@@ -70,7 +70,7 @@ pub(crate) async fn create(
 }
 
 /// Takes a token away; it is good for nothing from then on.
-#[utoipa::path(delete, path = "/tokens/{id}", tag = "access", params(("id" = Uuid, Path, description = "The id of the token")), responses(
+#[utoipa::path(delete, path = "/tokens/{id}", operation_id = "revoke_token", tag = "access", params(("id" = Uuid, Path, description = "The id of the token")), responses(
     (status = 204, description = "It is gone"),
     (status = 403, body = ProblemBody, description = "The scope `admin` is missing"),
     (status = 404, body = ProblemBody),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use axum::Json;
 use axum::body::Body as ResponseBody;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use rejoin::{Format, Imported, Redactor};
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{conversation_id, open, sees};
-use super::body::{Params, expect_type, take_bytes};
+use super::body::{Params, Path, expect_type, take_bytes};
 use crate::app::Shared;
 use crate::byte_stream::ByteStream;
 use crate::caller::{Caller, TokenScope};
@@ -59,6 +59,7 @@ const BUNDLE: &str = "application/vnd.rejoin.bundle";
 pub(crate) struct ExportParams {
     /// `markdown` (if nothing is said), `html`, `json`, `jsonl`, `bundle`.
     #[serde(default)]
+    #[param(inline)]
     format: ExportFormat,
     /// Without what looks like a secret.
     #[serde(default)]
@@ -67,8 +68,14 @@ pub(crate) struct ExportParams {
 
 /// Writes a conversation out; always as a file to be saved, never as a page of this origin.
 #[utoipa::path(
-    get, path = "/conversations/{id}/export", tag = "conversations", params(("id" = String, Path), ExportParams),
-    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"))
+    get, path = "/conversations/{id}/export", operation_id = "export_conversation", tag = "conversations", params(("id" = String, Path), ExportParams),
+    responses((status = 200, content(
+        (String = "text/markdown"),
+        (String = "text/html"),
+        (Value = "application/json"),
+        (String = "application/x-ndjson"),
+        (String = "application/vnd.rejoin.bundle"),
+    )))
 )]
 pub(crate) async fn export(
     State(app): State<Shared>,
@@ -149,8 +156,8 @@ pub(crate) struct ImportParams {
 
 /// Takes in a bundle, or a journal. What it says of levels and directories narrows, and never widens or moves.
 #[utoipa::path(
-    post, path = "/conversations/import", tag = "conversations", params(ImportParams),
-    request_body(content = Vec<u8>, content_type = "application/vnd.rejoin.bundle"),
+    post, path = "/conversations/import", operation_id = "import_conversation", tag = "conversations", params(ImportParams),
+    request_body(content = String, content_type = "application/vnd.rejoin.bundle"),
     responses((status = 201, body = Imported))
 )]
 pub(crate) async fn import(

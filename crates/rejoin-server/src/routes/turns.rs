@@ -1,7 +1,7 @@
 //! What was said and done in a conversation: windows of turns, one turn whole, all branches.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use rejoin::{
     Agent, AskedQuestion, ConversationView, Decision, Message, Question, QuestionAnswer, QuestionState,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{conversation_id, open};
-use super::body::Params;
+use super::body::{Params, Path};
 use super::etag;
 use super::paging::{from_cursor, page_size, to_cursor};
 use crate::app::Shared;
@@ -103,7 +103,7 @@ fn body(view: &ConversationView<'_>, turn: &Turn, number: usize, cut: usize) -> 
 
 /// The last turns of the path, or those before an earlier window. Long texts are cut, visibly.
 #[utoipa::path(
-    get, path = "/conversations/{id}/turns", tag = "conversations", params(("id" = String, Path), TurnsParams),
+    get, path = "/conversations/{id}/turns", operation_id = "list_turns", tag = "conversations", params(("id" = String, Path), TurnsParams),
     responses((status = 200, body = TurnsWindow))
 )]
 pub(crate) async fn window(
@@ -144,7 +144,7 @@ pub(crate) async fn window(
 
 /// One turn, whole.
 #[utoipa::path(
-    get, path = "/conversations/{id}/turns/{turn}", tag = "conversations",
+    get, path = "/conversations/{id}/turns/{turn}", operation_id = "show_turn", tag = "conversations",
     params(("id" = String, Path), ("turn" = String, Path, description = "A turn's or message's id, a number, a branch")),
     responses((status = 200, body = TurnBody))
 )]

@@ -32,7 +32,7 @@ pub(crate) struct UploadName {
 ///
 /// The body is the file, its `Content-Type` the file's. 20 MiB are taken.
 #[utoipa::path(
-    post, path = "/uploads", tag = "runs", params(UploadName),
+    post, path = "/uploads", operation_id = "upload", tag = "runs", params(UploadName),
     request_body(content = String, content_type = "application/octet-stream"),
     responses((status = 201, body = Upload), (status = "4XX", body = ProblemBody))
 )]

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use rejoin::{Agent, Why};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::access::{conversation_id, open};
-use super::body::Params;
+use super::body::{Params, Path};
 use super::etag;
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};

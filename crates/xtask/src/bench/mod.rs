@@ -8,7 +8,7 @@ mod many;
 mod measure;
 mod overhead;
 mod real;
-mod serve;
+pub(crate) mod serve;
 mod stream;
 mod table;
 

@@ -6,6 +6,7 @@ mod conversations;
 pub(crate) mod daemon;
 mod events;
 mod flows;
+mod hostile;
 mod overview;
 mod questions;
 mod queue;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use rejoin::Rejoin;
 use rejoin_flow::{RunId, RunStart};
@@ -11,6 +11,7 @@ use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::problem::Problem;
 use crate::routes::access::sees;
+use crate::routes::body::Path;
 use crate::routes::project_dir::sees_all;
 
 /// The run of a flow that an address names.
@@ -21,8 +22,7 @@ impl FromRequestParts<Shared> for NamedRun {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        let named = Path::<String>::from_request_parts(parts, app).await;
-        let Ok(Path(named)) = named else { return Err(Problem::bad_request("the address is no UTF-8")) };
+        let Path(named) = Path::<String>::from_request_parts(parts, app).await?;
         named.parse()
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct BegunFlow {
 }
 
 /// Begins a run of a flow.
-#[utoipa::path(post, path = "/runs", tag = "flows", request_body = BeginFlow, responses(
+#[utoipa::path(post, path = "/runs", operation_id = "begin_flow", tag = "flows", request_body = BeginFlow, responses(
     (status = 202, body = BegunFlow),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
 ))]
@@ -90,7 +90,7 @@ pub(crate) struct ResumeFlow {
 }
 
 /// Goes on with a run where it was cut; what is done is not run again.
-#[utoipa::path(post, path = "/runs/{id}/resume", tag = "flows", request_body = ResumeFlow,
+#[utoipa::path(post, path = "/runs/{id}/resume", operation_id = "resume_flow", tag = "flows", request_body = ResumeFlow,
     params(("id" = Uuid, Path, description = "The run.")), responses(
     (status = 202, body = BegunFlow),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
@@ -140,7 +140,7 @@ pub(crate) struct FlowRunList {
 }
 
 /// The runs of flows, newest first, whoever began them.
-#[utoipa::path(get, path = "/runs", tag = "flows", params(RunsParams), responses(
+#[utoipa::path(get, path = "/runs", operation_id = "list_flow_runs", tag = "flows", params(RunsParams), responses(
     (status = 200, body = FlowRunList),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
 ))]
@@ -181,7 +181,7 @@ pub(crate) async fn list(
 pub(crate) struct ShownFlowRun(Run);
 
 /// A run with all that its steps came to.
-#[utoipa::path(get, path = "/runs/{id}", tag = "flows",
+#[utoipa::path(get, path = "/runs/{id}", operation_id = "show_flow_run", tag = "flows",
     params(("id" = Uuid, Path, description = "The run.")), responses(
     (status = 200, body = ShownFlowRun),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
@@ -211,7 +211,7 @@ pub(crate) struct CancelledFlow {
 }
 
 /// Asks a run to stop, whoever carries it out. One that is over stays as it is.
-#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "flows",
+#[utoipa::path(post, path = "/runs/{id}/cancel", operation_id = "cancel_flow", tag = "flows",
     params(("id" = Uuid, Path, description = "The run.")), responses(
     (status = 202, body = CancelledFlow),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),

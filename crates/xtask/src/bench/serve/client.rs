@@ -9,13 +9,13 @@ use serde_json::Value;
 
 /// Asks a daemon.
 #[derive(Clone)]
-pub(super) struct Client {
-    pub(super) address: String,
-    pub(super) token: String,
+pub(crate) struct Client {
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl Client {
-    pub(super) fn get(&self, path: &str) -> Result<Value> {
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
         self.ask("GET", path, "")
     }
 

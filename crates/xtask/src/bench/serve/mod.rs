@@ -34,13 +34,15 @@ pub(crate) fn run(rejoin: &Path) -> Result<()> {
 }
 
 /// A daemon, ended when this is dropped.
-struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
-    client: Client,
+    /// Asks it.
+    pub(crate) client: Client,
 }
 
 impl Daemon {
-    fn start(mut command: Command, home: &Path, args: &[&str]) -> Result<Self> {
+    /// Starts it on a home; it answers when this returns.
+    pub(crate) fn start(mut command: Command, home: &Path, args: &[&str]) -> Result<Self> {
         let child = command
             .args(["serve", "--port", "0"])
             .args(args)
@@ -86,7 +88,12 @@ impl Daemon {
     }
 
     /// Begins a turn; gives run and conversation.
-    fn begin(&self, project: &Path, conversation: Option<&str>, prompt: &str) -> Result<(String, String)> {
+    pub(crate) fn begin(
+        &self,
+        project: &Path,
+        conversation: Option<&str>,
+        prompt: &str,
+    ) -> Result<(String, String)> {
         let body = match conversation {
             None => json!({ "project": project, "agent": "demo", "prompt": prompt }),
             Some(id) => json!({ "conversation": id, "agent": "demo", "prompt": prompt }),
@@ -96,7 +103,7 @@ impl Daemon {
         Ok((text("run")?, text("conversation")?))
     }
 
-    fn wait_for(&self, run: &str) -> Result<Value> {
+    pub(crate) fn wait_for(&self, run: &str) -> Result<Value> {
         loop {
             let said = self.client.get(&format!("/api/v1/runs/{run}?wait=30"))?;
             if !["queued", "running", "waiting"].contains(&said["status"].as_str().unwrap_or_default()) {
