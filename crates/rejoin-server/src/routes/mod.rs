@@ -110,7 +110,6 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(overview::overview))
         .routes(routes!(conversations::list))
         .routes(routes!(conversations::show, conversations::change, conversations::remove))
-        .routes(routes!(transfer::import))
         .routes(routes!(transfer::export))
         .routes(routes!(turns::window))
         .routes(routes!(turns::whole))
@@ -141,7 +140,7 @@ fn api() -> OpenApiRouter<Shared> {
 /// The longest body that asks for a run: the longest prompt, written with escapes.
 const LONGEST_RUN_BODY: usize = 16 << 20;
 
-/// To ask for turns, and what waits.
+/// To ask for turns, what waits, and what may be larger than other bodies.
 fn runs_and_queues() -> OpenApiRouter<Shared> {
     let runs = OpenApiRouter::new()
         .routes(routes!(runs::post, runs::list))
@@ -150,8 +149,8 @@ fn runs_and_queues() -> OpenApiRouter<Shared> {
         .routes(routes!(run_again::retry))
         .routes(routes!(queue::get, queue::patch))
         .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
-    let uploads = OpenApiRouter::new().routes(routes!(uploads::post));
-    runs.merge(uploads.layer(DefaultBodyLimit::max(uploads::LARGEST)))
+    let files = OpenApiRouter::new().routes(routes!(uploads::post)).routes(routes!(transfer::import));
+    runs.merge(files.layer(DefaultBodyLimit::max(uploads::LARGEST)))
 }
 
 async fn no_route(uri: Uri) -> Problem {
