@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Flow(FlowCommand),
     /// Serve conversations, turns and events over HTTP (docs/http.md)
     Serve(ServeArgs),
-    /// Print the token with which programs ask the daemon, and manage tokens with fewer rights
+    /// Print the token for programs that ask the daemon; make others with fewer rights
     Token(TokenArgs),
     /// Print what a shell needs to complete commands, conversations and agents
     Completions(CompletionsArgs),
