@@ -23,6 +23,8 @@ pub(crate) struct App {
     rejoin: RwLock<Arc<Rejoin>>,
     /// The only directories in which projects may lie; all if there are none.
     pub(crate) roots: Vec<PathBuf>,
+    /// The addresses under which other devices reach it.
+    pub(crate) elsewhere: Vec<String>,
     /// Who may ask.
     pub(crate) auth: Auth,
     /// Runs that wait, and those that run.
@@ -43,6 +45,7 @@ impl App {
         Self {
             rejoin: RwLock::new(Arc::new(rejoin)),
             roots,
+            elsewhere: Vec::new(),
             auth,
             queue,
             hubs,

@@ -1,10 +1,9 @@
 //! `daemon.json` in the home: where the daemon listens, for commands that want to tell or ask it.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rejoin_journal::{JournalError, private};
 use serde::{Deserialize, Serialize};
 
 /// What it says.
@@ -23,14 +22,20 @@ pub(crate) struct DaemonNote(PathBuf);
 
 impl DaemonNote {
     /// Whole or not at all: whoever waits for it may read it at any time.
-    pub(crate) fn write(home: &Path, address: Option<SocketAddr>, url: Option<String>) -> io::Result<Self> {
+    pub(crate) fn write(
+        home: &Path,
+        address: Option<SocketAddr>,
+        url: Option<String>,
+    ) -> Result<Self, JournalError> {
         let path = home.join("daemon.json");
-        let draft = home.join("daemon.json.new");
         let note = Note { pid: std::process::id(), address, url };
-        let mut file =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        writeln!(file, "{}", serde_json::to_string(&note)?)?;
-        std::fs::rename(&draft, &path)?;
+        let mut text = serde_json::to_vec(&note).map_err(|error| JournalError::Io {
+            what: "write",
+            path: path.clone(),
+            cause: error.into(),
+        })?;
+        text.push(b'\n');
+        private::write_atomically(&path, &text)?;
         Ok(Self(path))
     }
 }

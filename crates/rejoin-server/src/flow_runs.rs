@@ -7,7 +7,9 @@ use rejoin::Rejoin;
 use rejoin_flow::{Prepared, RunId, Stop};
 use tokio::sync::{oneshot, watch};
 
+use crate::app;
 use crate::problem::{Code, Problem};
+use crate::queue::FlowTurnPlaces;
 
 /// More at once are refused: each has a thread, and agents of its own.
 const MOST: usize = 32;
@@ -60,14 +62,15 @@ impl FlowRuns {
     /// disk, or it was refused.
     pub(crate) async fn begin(
         &self,
-        rejoin: Arc<Rejoin>,
+        app: &app::Shared,
         prepare: impl for<'a> FnOnce(&'a Rejoin) -> Result<Prepared<'a>, Problem> + Send + 'static,
     ) -> Result<RunId, Problem> {
         let place = self.place()?;
+        let (rejoin, turns) = (app.rejoin(), Arc::new(FlowTurnPlaces(app::Shared::clone(app))));
         let (tell, told) = oneshot::channel();
         let carry_out = move || {
             let tell = Begun(Mutex::new(Some(tell)));
-            if let Err(problem) = place.carry_out(&rejoin, prepare, &tell) {
+            if let Err(problem) = place.carry_out(&rejoin, turns, prepare, &tell) {
                 tell.tell(Err(problem));
             }
         };
@@ -153,10 +156,11 @@ impl Place {
     fn carry_out(
         &self,
         rejoin: &Rejoin,
+        turns: Arc<FlowTurnPlaces>,
         prepare: impl for<'a> FnOnce(&'a Rejoin) -> Result<Prepared<'a>, Problem>,
         begun: &Begun,
     ) -> Result<(), Problem> {
-        let prepared = prepare(rejoin)?;
+        let prepared = prepare(rejoin)?.with_places(turns);
         let id = prepared.id();
         let listed = self.list(id)?;
         let ended = prepared.carry_out(&listed.stop, &|_| begun.tell(Ok(id)));

@@ -4,6 +4,7 @@
 //! waits in `queue`, what happens is told by `stream`, and each kind of thing that can be asked for has its file in
 //! `routes`.
 
+mod addresses;
 mod app;
 mod auth;
 mod byte_stream;
@@ -15,6 +16,7 @@ mod flow_runs;
 mod listen;
 mod logging;
 mod metrics;
+mod page;
 mod problem;
 mod queue;
 mod read_marks;

@@ -1,13 +1,12 @@
 //! What was looked at: one small file for all of the user's devices.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rejoin::ConversationId;
+use rejoin_journal::private;
 use serde::{Deserialize, Serialize};
 
 use crate::problem::{Code, Problem};
@@ -59,12 +58,7 @@ impl ReadMarks {
             marks.read.remove(&id);
             marks.since = marks.since.max(used);
         }
-        self.write(&marks).map_err(|error| {
-            Problem::new(
-                Code::Internal,
-                format!("what was read cannot be noted in {}: {error}", self.file.display()),
-            )
-        })
+        self.write(&marks)
     }
 
     /// It is gone.
@@ -76,17 +70,18 @@ impl ReadMarks {
         }
     }
 
-    fn write(&self, marks: &Marks) -> io::Result<()> {
-        let draft = self.file.with_extension("json.new");
-        let mut file =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec(marks)?)?;
-        std::fs::rename(&draft, &self.file)
+    fn write(&self, marks: &Marks) -> Result<(), Problem> {
+        let refused =
+            |error: String| Problem::new(Code::Internal, format!("what was read cannot be noted: {error}"));
+        let text = serde_json::to_vec(marks).map_err(|error| refused(error.to_string()))?;
+        private::write_atomically(&self.file, &text).map_err(|error| refused(error.to_string()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use uuid::Uuid;
 
     use super::*;
@@ -104,5 +99,9 @@ mod tests {
         assert!(again.is_unread(id, since + 6));
         again.mark(id, 0).unwrap();
         assert!(again.is_unread(id, since + 5), "marked as unread");
+        let files: Vec<_> =
+            std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files, [home.path().join("read-marks.json")], "no draft is left");
+        assert_eq!(std::fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -1,6 +1,6 @@
 //! The life of the daemon: from its start to the last turn it stops.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::daemon_note::DaemonNote;
 use crate::listen::{self, Listen, ListenError, Listener};
 use crate::queue::{self, Queue};
 use crate::stream::Hubs;
-use crate::{connections, routes};
+use crate::{addresses, connections, routes};
 
 /// How the daemon shall serve.
 #[derive(Clone, Debug)]
@@ -144,11 +144,13 @@ async fn live(
     let home = rejoin.home().to_owned();
     let auth = Auth::open(&home, Hosts::of(&options.listen, address, &options.host_names))?;
     let queue = Queue::new(options.max_runs);
-    let app = Arc::new(App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default()));
+    let mut app = App::new(rejoin, options.roots.clone(), auth, queue, Hubs::default());
+    app.elsewhere = addresses::for_other_devices(&options.listen, address, &options.host_names);
+    let app = Arc::new(app);
     let driver = tokio::spawn(queue::drive(Arc::clone(&app)));
-    let url = address.map(|address| base_url(address, &options.host_names, tls.is_some()));
-    let _note =
-        DaemonNote::write(&home, address, url.clone()).map_err(cannot("cannot note the daemon's address"))?;
+    let url =
+        address.map(|address| addresses::for_this_machine(&options.listen, address, &options.host_names));
+    let _note = DaemonNote::write(&home, address, url.clone()).map_err(rejoin::Error::from)?;
     let (end, ending) = watch::channel(false);
     let serving = tokio::spawn(connections::accept(listener, tls, routes::router(Arc::clone(&app)), ending));
     let login_code = app.auth.new_code()?;
@@ -165,21 +167,6 @@ async fn live(
     let _ = end.send(true);
     let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;
     Ok(())
-}
-
-/// The address of the page. A certificate is good for names; who listens on every address is reached on this machine's.
-fn base_url(address: SocketAddr, names: &[String], tls: bool) -> String {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    let here = SocketAddr::new(ip, address.port());
-    match (tls, names.first()) {
-        (true, Some(name)) => format!("https://{name}:{}", address.port()),
-        (true, None) => format!("https://{here}"),
-        (false, _) => format!("http://{here}"),
-    }
 }
 
 /// Refuses a second daemon on one home, with the first one's name.

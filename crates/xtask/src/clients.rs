@@ -58,13 +58,13 @@ fn has_python() -> bool {
 }
 
 /// A daemon on a home and a project that are gone afterwards; it serves no other project.
-struct Served {
+pub(crate) struct Served {
     lab: Lab,
     daemon: Daemon,
 }
 
 impl Served {
-    fn start(rejoin: &Path) -> Result<Self> {
+    pub(crate) fn start(rejoin: &Path) -> Result<Self> {
         let lab = Lab::new();
         let project = lab.project();
         let root = project.to_str().context("the project's path is no UTF-8")?;
@@ -84,7 +84,7 @@ impl Served {
     }
 
     /// The document as it is served, in a file.
-    fn save_document(&self) -> Result<PathBuf> {
+    pub(crate) fn save_document(&self) -> Result<PathBuf> {
         let file = self.lab.root().join("openapi.json");
         let document = self.daemon.client.get("/api/v1/openapi.json")?;
         fs::write(&file, document.to_string()).context("cannot write the OpenAPI document")?;
@@ -200,7 +200,7 @@ fn copy(file: &str, dir: &Path) -> Result<PathBuf> {
 }
 
 /// Runs a command whose output is of interest only if it fails.
-fn quietly(command: &mut Command) -> Result<()> {
+pub(crate) fn quietly(command: &mut Command) -> Result<()> {
     let told = command.output().context("cannot run a tool")?;
     if !told.status.success() {
         let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));

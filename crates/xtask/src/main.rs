@@ -6,6 +6,7 @@ mod attack;
 mod bench;
 mod caller_env;
 mod clients;
+mod debian;
 mod fuzz;
 mod install;
 mod loopback;
@@ -16,6 +17,7 @@ mod rooms;
 mod setup;
 mod steps;
 mod test;
+mod web;
 mod workspace;
 
 use std::env;
@@ -28,7 +30,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 9] = [
     Command {
         name: "test",
         usage: "test [-- FILTER…]",
@@ -58,6 +60,24 @@ const COMMANDS: [Command; 6] = [
         usage: "clients",
         help: "the daemon, held against its OpenAPI document, and clients made from it",
         run: clients::run,
+    },
+    Command {
+        name: "web",
+        usage: "web",
+        help: "build the page from web/ into rejoin-server, and the types of the API for it",
+        run: web::run,
+    },
+    Command {
+        name: "browser",
+        usage: "browser [NAME]",
+        help: "the tests of the page in Chromium, or those with NAME in theirs",
+        run: web::run_in_browser,
+    },
+    Command {
+        name: "shots",
+        usage: "shots",
+        help: "take the documentation's pictures of the page",
+        run: web::run_shots,
     },
     Command { name: "setup", usage: "setup", help: "install the real agents the tests use", run: setup::run },
 ];

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rejoin_testkit::{TABLE_VARIABLE, Table};
 
 use crate::steps::Steps;
-use crate::{attack, caller_env, clients, install, loopback, portable, rooms, workspace};
+use crate::{attack, caller_env, clients, debian, install, loopback, portable, rooms, web, workspace};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let filters = match arguments.split_first() {
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some((first, _)) => bail!("unexpected {first:?}; name tests after --: cargo xtask test -- NAME"),
     };
     let all = filters.is_empty();
-    let mut steps = Steps::new(if all { 9 } else { 7 });
+    let mut steps = Steps::new(if all { 12 } else { 8 });
     steps.run("format", || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     steps.run("lints", || {
         workspace::run(workspace::cargo().args([
@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     steps.run("compiles for macOS (crates without C)", portable::check)?;
     let runner = steps.run("loopback-only runner", loopback::build)?;
     let agents = steps.run("real agents", || install::agents(&runner))?;
+    steps.run("shells to complete in", debian::shells)?;
     steps.run("tests", || {
         let triple = workspace::host_triple()?.to_uppercase().replace('-', "_");
         let tests = |arguments: &[&str], filters: &[String]| {
@@ -52,6 +53,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ran.and(shown)
     })?;
     if all {
+        steps.run("the page is what web/ builds, and small", web::check)?;
+        steps.run("the page in a browser", || web::check_in_browser(&runner))?;
         steps.run("clients made from the OpenAPI document", clients::check)?;
         steps.run("a short attack (cargo xtask attack for the whole one)", attack::short)?;
     }

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, watch};
 use super::at_work::AtWork;
 use super::entry::{Asked, Entry, RunEnd};
 use super::ephemeral::Ephemeral;
+use super::flow_turns::FlowTurns;
 use super::log;
 use super::schedule::Served;
 use super::state::{Phase, QueueState, Run};
@@ -44,6 +45,7 @@ pub(super) struct All {
     pub(super) runs: HashMap<TurnId, ConversationId>,
     pub(super) at_work: HashMap<TurnId, AtWork>,
     pub(super) ephemeral: HashMap<TurnId, Ephemeral>,
+    pub(super) flow_turns: FlowTurns,
     pub(super) served: Served,
     pub(super) stopping: bool,
     pub(super) started: u64,
@@ -266,7 +268,7 @@ impl Queue {
                 Some(known) if known.digest == asked.digest && known.token == asked.token => {
                     return Ok(Submitted::Before);
                 }
-                Some(_) => return Err(key_reused(run, before)),
+                Some(known) => return Err(key_reused(&known, before, &asked.token)),
                 // He failed, and the place is free again, or about to be.
                 None => std::thread::yield_now(),
             }
@@ -308,12 +310,15 @@ impl Queue {
     }
 }
 
-/// The key, or the id, is another request's.
-pub(crate) fn key_reused(run: TurnId, conversation: ConversationId) -> Problem {
-    Problem::new(Code::KeyReused, format!("run {run} was asked for already, with another body"))
+/// The key, or the id, is another request's. Where that one went is told to the token it was asked for with: another
+/// one may not see it.
+pub(crate) fn key_reused(known: &Asked, conversation: ConversationId, token: &str) -> Problem {
+    let (run, own) = (known.run(), known.token == token);
+    let how = if own { "with another body" } else { "with another token" };
+    let problem = Problem::new(Code::KeyReused, format!("run {run} was asked for already, {how}"))
         .hint("give each request a key, or an id, of its own")
-        .with("run", run)
-        .with("conversation", conversation)
+        .with("run", run);
+    if own { problem.with("conversation", conversation) } else { problem }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rejoin::{
     Agent, ConversationId, Cursor, JournalError, Permissions, Rejoin, Scope, TurnError, TurnId, TurnRequest,
-    WantedConversation, WantedMessage, WantedPlace, check_name, parse_duration,
+    WantedConversation, WantedPlace, check_name, parse_duration,
 };
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,10 @@ pub(crate) struct Wanted {
     pub(crate) scope: Option<Scope>,
     /// The message to go on from, instead of the head that stands when the run begins.
     pub(crate) checkpoint: Option<String>,
+    /// The message of a turn that this one stands beside: it goes on from where that one did.
+    // Left out of the digest where it is not given: keys that were taken before there was this field stay good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) instead_of: Option<String>,
     /// A new session that is told the history.
     pub(crate) force_fresh_session: bool,
     /// Nothing is kept: no key, no queue, no cursor.
@@ -132,6 +136,10 @@ impl Wanted {
             let text = "an ephemeral run is not kept, so nobody could tell that it was asked for already";
             return Err(Problem::bad_request(text).hint("leave the Idempotency-Key, or `turn`, out"));
         }
+        if self.checkpoint.is_some() && self.instead_of.is_some() {
+            return Err(Problem::bad_request("`checkpoint` and `insteadOf` both say where the turn goes")
+                .hint("give `checkpoint` to go on from a turn, `insteadOf` to stand beside one"));
+        }
         let places = [self.project.is_some(), self.conversation.is_some(), self.session.is_some()];
         match places.iter().filter(|given| **given).count() {
             0 => Err(Problem::bad_request("nothing says where")
@@ -142,6 +150,11 @@ impl Wanted {
             1 => Ok(()),
             _ => Err(Problem::bad_request("`project`, `conversation` and `session` exclude each other")),
         }
+    }
+
+    fn place(&self) -> Option<WantedPlace> {
+        let beside = self.instead_of.as_ref().map(|message| WantedPlace::InsteadOf(message.into()));
+        beside.or_else(|| self.checkpoint.as_ref().map(|message| WantedPlace::After(message.into())))
     }
 
     /// Looks up where it goes, for this caller. To be called under [`super::Queue::naming`] if it has a name.
@@ -170,8 +183,7 @@ impl Wanted {
         request.turn = run;
         request.new_conversation = place.conversation;
         request.conversation = place.exists.then_some(WantedConversation::Id(place.conversation));
-        request.place =
-            self.checkpoint.as_ref().map(|message| WantedPlace::After(WantedMessage::from(message)));
+        request.place = self.place();
         request.agent = self.agent.clone().map(Agent::named);
         request.append_system_prompt.clone_from(&self.instructions);
         let attachments = self.attachments.iter().map(|id| uploads::attachment(rejoin, id));
@@ -345,6 +357,14 @@ fn hash(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_that_is_added_leaves_the_digests_of_requests_without_it() {
+        let wanted = Wanted { project: Some("/p".into()), prompt: "hello".into(), ..Wanted::default() };
+        assert_eq!(wanted.digest(), "b8e5cc5355a2ad5a8dfeb9e716f26321");
+        let beside = Wanted { instead_of: Some("2".into()), ..wanted.clone() };
+        assert_ne!(beside.digest(), wanted.digest());
+    }
 
     #[test]
     fn agents_run_only_where_the_daemon_and_the_token_allow_it() {

@@ -49,9 +49,12 @@ impl Queue {
             let (project, time) = (known.asked.project.clone(), known.asked.time.clone());
             candidates.push(Candidate { conversation: *conversation, project, run, time });
         }
-        let running: Vec<String> =
-            all.at_work.values().filter(|run| run.here).map(|run| run.project.clone()).collect();
-        let chosen = next(candidates, &running, self.max_runs, &mut all.served);
+        candidates.extend(all.flow_turns.candidates());
+        let runs = all.at_work.values().filter(|run| run.here).map(|run| &run.project);
+        let running: Vec<String> = runs.chain(all.flow_turns.running()).cloned().collect();
+        let mut chosen = next(candidates, &running, self.max_runs, &mut all.served);
+        // A flow begins its turns itself.
+        chosen.retain(|candidate| !all.flow_turns.begin(candidate.run));
         for candidate in &chosen {
             let project = candidate.project.clone();
             all.at_work.insert(candidate.run, AtWork { project, here: true, ..AtWork::default() });
@@ -184,6 +187,6 @@ impl Queue {
 
 impl All {
     pub(super) fn has_room(&self, max_runs: usize) -> bool {
-        self.at_work.values().filter(|run| run.here).count() < max_runs
+        self.at_work.values().filter(|run| run.here).count() + self.flow_turns.running().len() < max_runs
     }
 }

@@ -14,6 +14,7 @@ mod counts;
 pub(crate) mod derived_ids;
 mod entry;
 mod ephemeral;
+mod flow_turns;
 mod log;
 mod look;
 mod recover;
@@ -28,6 +29,7 @@ pub(crate) use carry_out::drive;
 pub(crate) use counts::Counts;
 pub(crate) use entry::{Asked, Entry, RunEnd};
 pub(crate) use ephemeral::Ephemeral;
+pub(crate) use flow_turns::FlowTurnPlaces;
 
 pub(crate) use look::RunLook;
 pub(crate) use state::Phase;

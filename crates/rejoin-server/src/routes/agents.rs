@@ -15,7 +15,6 @@ use crate::problem::{Problem, ProblemBody};
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Agents {
     /// Every one this version knows, installed or not, as `rejoin agents --json` prints it.
-    #[schema(value_type = Vec<Object>)]
     agents: Vec<AgentReport>,
 }
 
@@ -42,7 +41,6 @@ pub(crate) struct DoctorParams {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Checkups {
     /// One for every agent that is installed, as `rejoin doctor --json` prints it.
-    #[schema(value_type = Vec<Object>)]
     checkups: Vec<AgentCheckup>,
 }
 

@@ -7,8 +7,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use rejoin::{
-    Agent, ConversationId, ConversationState, Cursor, ListFilter, ListedConversation, Permissions, Pin,
-    Query, Rejoin, Scope, SearchFilter, ShownOrigin, TurnId,
+    Agent, ConversationId, ConversationState, Cursor, ListFilter, ListPlace, ListedConversation, Permissions,
+    Pin, Query, Rejoin, Scope, SearchFilter, ShownOrigin, TurnId,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -17,6 +17,7 @@ use super::access::{conversation_id, open, sees};
 use super::body::{Body, Params, Path};
 use super::etag;
 use super::paging::{from_cursor, page_size, to_cursor};
+use super::project_dir::sees_all;
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem};
@@ -24,6 +25,7 @@ use crate::problem::{Code, Problem};
 /// Which conversations.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListParams {
     /// Only of the project around this directory.
     #[param(value_type = Option<String>)]
@@ -89,31 +91,26 @@ pub(crate) async fn list(
     let page = app
         .blocking(move |rejoin| {
             let found = params.text.as_deref().map(|text| found_in(rejoin, text, params.project.clone()));
-            let found: Option<BTreeSet<ConversationId>> = found.transpose()?;
             let filter = ListFilter {
                 project: params.project,
                 agent: params.agent.map(Agent::named),
                 tags: params.tag.into_iter().collect(),
+                state: params.state,
+                only: found.transpose()?,
+                behind: behind.map(ListPlace::from),
+                limit: Some(size + 1),
                 ..ListFilter::default()
             };
-            let takes = |listed: &ListedConversation| {
-                let project = listed.project.as_deref().unwrap_or("/");
-                sees(&shared, &caller, FilePath::new(project))
-                    && params.state.is_none_or(|state| listed.state == state)
-                    && found.as_ref().is_none_or(|found| found.contains(&listed.id))
-                    && behind.is_none_or(|behind| behind.is_before(listed))
-            };
-            let plain = behind.is_none() && params.state.is_none() && found.is_none();
-            // Without conditions that only show when a conversation is looked at, no more are looked at than are shown.
-            let limit = (plain && caller.projects.is_none() && shared.roots.is_empty()).then_some(size + 1);
-            let listing = rejoin.list(&ListFilter { limit, ..filter })?;
-            let mut rows: Vec<ListedConversation> =
-                listing.conversations.into_iter().filter(takes).take(size + 1).collect();
+            let seen = |project: Option<&str>| sees(&shared, &caller, FilePath::new(project.unwrap_or("/")));
+            let listing = rejoin.list_where(&filter, &seen)?;
+            let mut rows = listing.conversations;
             let more = rows.len() > size;
             rows.truncate(size);
             let next = rows.last().filter(|_| more).and_then(|last| to_cursor(&Behind::of(last)));
             let conversations = rows.into_iter().map(|listed| ListedRow::new(&shared, listed)).collect();
-            Ok(ConversationPage { conversations, next, warnings: listing.warnings })
+            // They name files of any project.
+            let warnings = if sees_all(&shared, &caller) { listing.warnings } else { Vec::new() };
+            Ok(ConversationPage { conversations, next, warnings })
         })
         .await?;
     Ok(Json(page))
@@ -144,10 +141,11 @@ impl Behind {
     fn of(listed: &ListedConversation) -> Self {
         Self { used_ms: listed.used_ms, id: listed.id }
     }
+}
 
-    /// Whether a conversation comes after it in the list: older, and among those of one time by their ids.
-    fn is_before(self, listed: &ListedConversation) -> bool {
-        (listed.used_ms, self.id) < (self.used_ms, listed.id)
+impl From<Behind> for ListPlace {
+    fn from(Behind { used_ms, id }: Behind) -> Self {
+        Self { used_ms, id }
     }
 }
 

@@ -46,6 +46,12 @@ pub(crate) struct NewCode {
     expires_in: u64,
 }
 
+impl NewCode {
+    pub(crate) fn of(code: String) -> Self {
+        Self { code, expires_in: CODE_GOOD_FOR.as_secs() }
+    }
+}
+
 /// Exchanges a code for a cookie and a secret; the page needs both from then on.
 #[utoipa::path(post, path = "/login", tag = "access", request_body = Login, security(()), responses(
     (status = 200, body = LoggedIn, description = "The cookie is set"),
@@ -87,7 +93,7 @@ pub(crate) async fn new_code(
             .hint("`rejoin serve --url` prints an address that does"));
     }
     let code = on_disk(&app, move |auth| auth.code_for(&caller.token)).await?;
-    Ok(Json(NewCode { code, expires_in: CODE_GOOD_FOR.as_secs() }))
+    Ok(Json(NewCode::of(code)))
 }
 
 /// Ends a browser's cookie and its secret.

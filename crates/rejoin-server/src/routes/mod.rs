@@ -33,7 +33,8 @@ mod why;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, Uri, header};
+use axum::http::{HeaderMap, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
@@ -43,6 +44,7 @@ use utoipa_axum::routes;
 
 use crate::app::Shared;
 use crate::auth;
+use crate::page;
 use crate::problem::{Code, Problem};
 
 /// Where the API begins.
@@ -85,7 +87,7 @@ pub(crate) fn router(app: Shared) -> Router {
     let gate = axum::middleware::from_fn_with_state(Shared::clone(&app), auth::gate);
     router
         .route(&format!("{API}/openapi.json"), get(openapi))
-        .fallback(no_route)
+        .fallback(elsewhere)
         .method_not_allowed_fallback(no_method)
         .layer(gate)
         .layer(axum::middleware::from_fn_with_state(Shared::clone(&app), metrics::count))
@@ -153,7 +155,19 @@ fn runs_and_queues() -> OpenApiRouter<Shared> {
     runs.merge(files.layer(DefaultBodyLimit::max(uploads::LARGEST)))
 }
 
-async fn no_route(uri: Uri) -> Problem {
+/// Whatever is no route of the API: the page and its files, or nothing.
+async fn elsewhere(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path();
+    let of_the_page =
+        (path != "/api" && !path.starts_with("/api/")).then(|| page::find(path, &headers)).flatten();
+    match of_the_page {
+        None => no_route(&uri).into_response(),
+        Some(found) if method == Method::GET || method == Method::HEAD => found,
+        Some(_) => ([(header::ALLOW, "GET,HEAD")], no_method(method, uri).await).into_response(),
+    }
+}
+
+fn no_route(uri: &Uri) -> Problem {
     Problem::not_found(format!("there is nothing at {}", uri.path()))
         .hint(format!("{API}/openapi.json lists every route"))
 }

@@ -1,12 +1,11 @@
 //! `/projects`: where conversations are.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use rejoin::{ConversationState, ListFilter, ListedConversation};
+use rejoin::ListedProject;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -68,8 +67,7 @@ pub(crate) async fn projects(
     let after: Option<(u64, String)> = from_cursor(params.cursor.as_deref())?;
     let shared = Shared::clone(&app);
     app.blocking(move |rejoin| {
-        let all = rejoin.list(&ListFilter::default())?.conversations;
-        let mut projects = gathered(&all);
+        let mut projects: Vec<Project> = rejoin.projects()?.into_iter().map(Project::from).collect();
         projects.retain(|project| sees(&shared, &caller, Path::new(&project.path)));
         if let Some((used, path)) = after {
             projects.retain(|project| project.order() > (Reverse(used), path.as_str()));
@@ -89,23 +87,14 @@ impl Project {
     }
 }
 
-/// The projects of conversations, in their order. Those whose project is lost belong to none.
-fn gathered(all: &[ListedConversation]) -> Vec<Project> {
-    let mut projects: HashMap<&str, Project> = HashMap::new();
-    for one in all {
-        let Some(path) = one.project.as_deref() else { continue };
-        let project = projects.entry(path).or_insert_with(|| Project {
-            path: path.to_owned(),
-            name: Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            conversations: 0,
-            running: 0,
-            last_used_ms: 0,
-        });
-        project.conversations += 1;
-        project.running += usize::from(one.state == ConversationState::Running);
-        project.last_used_ms = project.last_used_ms.max(one.used_ms);
+impl From<ListedProject> for Project {
+    fn from(listed: ListedProject) -> Self {
+        Self {
+            name: Path::new(&listed.path).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            path: listed.path,
+            conversations: listed.conversations,
+            running: listed.running,
+            last_used_ms: listed.used_ms,
+        }
     }
-    let mut projects: Vec<Project> = projects.into_values().collect();
-    projects.sort_by(|one, other| one.order().cmp(&other.order()));
-    projects
 }

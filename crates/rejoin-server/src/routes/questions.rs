@@ -1,20 +1,19 @@
 //! What agents ask, and the answers that are given here. The first answer stands, wherever it was given.
 
-use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::{Extension, Json};
 use rejoin::{
-    AnsweredBy, AskedQuestion, ConversationId, ConversationState, ConversationView, ListFilter, OptionKind,
-    Permissions, Question, QuestionAnswer, QuestionState, Rejoin, TurnId,
+    AnsweredBy, AskedQuestion, ConversationId, ConversationView, OptionKind, Permissions, Question,
+    QuestionAnswer, QuestionState, Rejoin, TurnId,
 };
 use rejoin_engine::{NotAnswered, TurnError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
-use super::access::{open, sees};
+use super::access::open;
 use super::body::{Body, Params, Path};
 use super::turns::QuestionBody;
 use crate::app::{App, Shared};
@@ -68,6 +67,7 @@ fn no_question(text: &str) -> Problem {
 /// Which questions.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct QuestionsParams {
     /// Only those an agent waits for (if nothing is said); `false` for all of the turns that run.
     open: Option<bool>,
@@ -140,7 +140,7 @@ pub(crate) async fn list(
                 return asked_in(&open(&shared, rejoin, &caller, id)?, true, only_open);
             }
             let mut found = Vec::new();
-            for id in running(&shared, rejoin, &caller)? {
+            for id in rejoin.running()? {
                 // One that ended and was removed meanwhile asks nothing.
                 if let Ok(view) = open(&shared, rejoin, &caller, id) {
                     found.extend(asked_in(&view, false, only_open)?);
@@ -150,15 +150,6 @@ pub(crate) async fn list(
         })
         .await?;
     Ok(Json(QuestionsBody { questions }))
-}
-
-/// The conversations in which a turn runs that the caller may see.
-fn running(app: &App, rejoin: &Rejoin, caller: &Caller) -> Result<Vec<ConversationId>, Problem> {
-    let all = rejoin.list(&ListFilter::default())?.conversations.into_iter();
-    let runs = all.filter(|listed| listed.state == ConversationState::Running);
-    let seen =
-        runs.filter(|listed| sees(app, caller, FilePath::new(listed.project.as_deref().unwrap_or("/"))));
-    Ok(seen.map(|listed| listed.id).collect())
 }
 
 /// An answer: some of the options, or words of one's own; with neither, the question is declined.

@@ -79,4 +79,53 @@ mod tests {
         }
         assert!(names.len() > 40, "{names:?}");
     }
+
+    /// A part of a message that another version wrote; plan and receipt of a run, for the reason that stands there.
+    const ANYTHING: &[&str] = &["Part.anyOf", "ShownRun.properties.plan", "ShownRun.properties.receipt"];
+
+    /// Clients are generated from the document: what has no type in it has none in them.
+    #[test]
+    fn the_parameters_of_a_path_are_those_between_its_braces() {
+        let document: Value = serde_json::from_str(&crate::routes::openapi()).unwrap();
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            let braces = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+            let wanted: std::collections::BTreeSet<&str> = braces.collect();
+            for (method, operation) in operations.as_object().unwrap() {
+                let all = operation["parameters"].as_array().into_iter().flatten();
+                let of_path = all.filter(|one| one["in"] == "path").filter_map(|one| one["name"].as_str());
+                assert_eq!(of_path.collect::<std::collections::BTreeSet<_>>(), wanted, "{method} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_in_the_document_has_a_type() {
+        let document: Value = serde_json::from_str(&crate::routes::openapi()).unwrap();
+        let mut untyped = Vec::new();
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            find_untyped(name, schema, &mut untyped);
+        }
+        for (path, item) in document["paths"].as_object().unwrap() {
+            find_untyped(path, item, &mut untyped);
+        }
+        assert_eq!(untyped, ANYTHING);
+    }
+
+    fn find_untyped(at: &str, schema: &Value, untyped: &mut Vec<String>) {
+        match schema {
+            Value::Object(members) => {
+                let says = |name: &str| members.contains_key(name);
+                let is_object =
+                    members.get("type").is_some_and(|kind| kind.to_string().contains("\"object\""));
+                if is_object && !says("properties") && !says("additionalProperties") && !says("oneOf") {
+                    untyped.push(at.to_owned());
+                }
+                for (name, member) in members {
+                    find_untyped(&format!("{at}.{name}"), member, untyped);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| find_untyped(at, item, untyped)),
+            _ => {}
+        }
+    }
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemBody};
 use crate::queue::{Ephemeral, Phase, RunEnd, RunLook};
 
 /// So much of a prompt is shown in lists.
@@ -112,7 +112,8 @@ pub(crate) struct ShownRun {
     pub(crate) status: RunStatus,
     /// The user's words; their beginning in lists.
     pub(crate) prompt: String,
-    /// Whether the agent's session was resumed, and if not, why.
+    /// Whether the agent's session was resumed, and if not, why: a `Decision`. Generators that cannot express that one
+    /// would leave out all of this.
     #[schema(value_type = Option<Object>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<Decision>,
@@ -122,19 +123,18 @@ pub(crate) struct ShownRun {
     /// Whether the agent's own session went on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session_resumed: Option<bool>,
-    /// What was done.
+    /// What was done: a `Receipt`.
     #[schema(value_type = Option<Object>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Receipt>,
     /// What the agent asked that nobody answered yet.
-    #[schema(value_type = Vec<Object>)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) questions: Vec<rejoin::Question>,
     /// Its place among those that wait in its conversation, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) position: Option<usize>,
     /// Why it could not begin, or was lost.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<ProblemBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<Value>,
     /// Somebody is said to be there to answer the agent's questions.

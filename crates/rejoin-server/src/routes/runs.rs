@@ -157,7 +157,7 @@ pub(super) fn submit(
 /// What was asked for before, if it is the same.
 pub(super) fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Response, Problem> {
     if known.asked.token != caller.token || known.asked.digest != digest {
-        return Err(key_reused(known.asked.run(), known.conversation));
+        return Err(key_reused(&known.asked, known.conversation, &caller.token));
     }
     let mut response = told(known);
     response

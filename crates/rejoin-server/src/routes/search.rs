@@ -40,7 +40,6 @@ pub(crate) struct SearchParams {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Found {
     /// This page, as `rejoin search --json` prints it.
-    #[schema(value_type = Vec<Object>)]
     hits: Vec<SearchHit>,
     /// There are more.
     more: bool,

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use axum::Json;
 use axum::extract::State;
 use rejoin::{Grouping, Stats, StatsFilter, parse_duration};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::sees;
@@ -54,25 +54,26 @@ pub(crate) struct StatsParams {
     /// What they are counted by, besides all together.
     #[param(inline)]
     by: Option<By>,
+    /// What those of each group are counted by, in turn: `by=day&then=agent`.
+    #[param(inline)]
+    then: Option<By>,
 }
-
-/// What was counted, as `rejoin stats --json` prints it.
-#[derive(Serialize, ToSchema)]
-#[serde(transparent)]
-#[schema(value_type = Object)]
-pub(crate) struct Counted(Stats);
 
 /// Counts turns: how many were resumed or fresh and why, tokens, cost, bytes sent and saved.
 #[utoipa::path(get, path = "/stats", tag = "stats", params(StatsParams), responses(
-    (status = 200, body = Counted),
+    (status = 200, body = Stats),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn stats(
     State(app): State<Shared>,
     caller: Caller,
     Params(params): Params<StatsParams>,
-) -> Result<Json<Counted>, Problem> {
+) -> Result<Json<Stats>, Problem> {
     caller.require(TokenScope::Read)?;
+    if params.then.is_some() && params.by.is_none() {
+        return Err(Problem::bad_request("`then` divides the groups of `by`, which is missing")
+            .hint("by=day&then=agent, say"));
+    }
     let since = params.since.as_deref().map(since).transpose()?;
     let shared = Shared::clone(&app);
     app.blocking(move |rejoin| {
@@ -92,7 +93,9 @@ pub(crate) async fn stats(
                 return Err(not_all(words));
             }
         }
-        Ok(Json(Counted(rejoin.stats(&StatsFilter { project, since, by: params.by.map(Into::into) })?)))
+        let filter =
+            StatsFilter { project, since, by: params.by.map(Into::into), then: params.then.map(Into::into) };
+        Ok(Json(rejoin.stats(&filter)?))
     })
     .await
 }

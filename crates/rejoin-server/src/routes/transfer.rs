@@ -56,6 +56,7 @@ const BUNDLE: &str = "application/vnd.rejoin.bundle";
 /// How to export.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ExportParams {
     /// `markdown` (if nothing is said), `html`, `json`, `jsonl`, `bundle`.
     #[serde(default)]
@@ -148,6 +149,7 @@ impl Write for ChunkWriter {
 /// Where to.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ImportParams {
     /// The conversation belongs to the project around this directory from now on.
     #[param(value_type = Option<String>)]

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use rejoin::{
     Agent, AskedQuestion, ConversationView, Decision, Message, Question, QuestionAnswer, QuestionState,
-    ShownTurn, TreeRow, Turn, TurnId, TurnStatus,
+    ShownTurn, TreeRow, Turn, TurnId, TurnStatus, Usage,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -26,6 +26,7 @@ const TITLE: usize = 120;
 /// Which turns.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct TurnsParams {
     /// Those before this one; it is `before` of an earlier window.
     before: Option<String>,
@@ -170,6 +171,7 @@ pub(crate) async fn whole(
 /// Which rows of the tree.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct TreeParams {
     /// At most so many (1 to 500; 50 if nothing is said).
     limit: Option<usize>,
@@ -203,9 +205,14 @@ pub(crate) struct TreeEntry {
     revision: u32,
     /// The beginning of its prompt.
     title: String,
+    /// When it began.
+    started: String,
     /// What was decided for it; absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Decision>,
+    /// Its tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Usage>,
 }
 
 /// All branches of a conversation.
@@ -254,7 +261,9 @@ fn entry(view: &ConversationView<'_>, row: TreeRow) -> Result<TreeEntry, Problem
         status: view.turn_status(turn)?,
         revision: turn.revision,
         title: rejoin::one_line(&said.first().map(Message::text).unwrap_or_default(), TITLE),
+        started: turn.started.clone(),
         plan: turn.receipt.as_ref().map(|receipt| receipt.plan.clone()),
+        usage: turn.receipt.as_ref().and_then(|receipt| receipt.usage),
         row,
     })
 }

@@ -19,6 +19,7 @@ use crate::problem::Problem;
 /// What the turn would say.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct WhyParams {
     /// Who would do it; else who took the last turn.
     agent: Option<String>,

@@ -5,7 +5,7 @@ use rejoin_journal::Cursor;
 
 use super::block_texts::BlockTexts;
 use super::frame::{Frame, Piece};
-use super::ring::{Bounds, Entry, Ring};
+use super::ring::{Bounds, Entry, Record, Ring};
 
 /// Why no more comes.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,7 +47,7 @@ impl Channel {
         self.pass(untold.before);
         let rest = untold.told.map(|told| Frame::of_record(self.conversation, turn, time, &told, cursor));
         self.at = cursor.position();
-        self.ring.push(Entry::Record { end: cursor.position(), whole, rest });
+        self.ring.push(Entry::Record(Box::new(Record { end: cursor.position(), whole, rest })));
         self.pass(untold.after);
     }
 
@@ -173,9 +173,9 @@ impl Reader {
     fn take(&mut self, entry: &Entry, live: bool) -> Option<Frame> {
         match entry {
             Entry::Passing(frame) => live.then(|| frame.clone()),
-            Entry::Record { end, whole, rest } => {
-                self.place = *end;
-                let frame = rest.as_ref().filter(|_| live).unwrap_or(whole).clone();
+            Entry::Record(record) => {
+                self.place = record.end;
+                let frame = record.rest.as_ref().filter(|_| live).unwrap_or(&record.whole).clone();
                 self.cursor = frame.cursor.unwrap_or(self.cursor);
                 Some(frame)
             }

@@ -1,6 +1,6 @@
 //! What goes over the wire: server-sent events, rendered once for all who watch.
 
-use std::fmt::Write;
+use std::io::Write;
 
 use bytes::Bytes;
 use rejoin_core::{ConversationId, Event, MessageId, Told, TurnId};
@@ -29,6 +29,9 @@ pub(crate) struct Frame {
 
 /// The length of `CONVERSATION@` in an id.
 const NAME: usize = 37;
+
+/// What a frame with a short text takes.
+const ROOM: usize = 512;
 
 /// What is around each event.
 #[derive(Serialize)]
@@ -66,10 +69,10 @@ impl Frame {
         told: &[Told],
         cursor: Cursor,
     ) -> Self {
-        let (mut text, mut name_in_id) = (String::new(), None);
+        let (mut text, mut name_in_id) = (Vec::with_capacity(ROOM), None);
         for (at, one) in told.iter().enumerate() {
             if at + 1 == told.len() {
-                text.push_str("id: ");
+                text.extend_from_slice(b"id: ");
                 name_in_id = Some(text.len());
                 let _ = writeln!(text, "{conversation}@{cursor}");
             }
@@ -90,7 +93,7 @@ impl Frame {
         }
         let ends_turn = told.iter().any(|told| matches!(told, Told::Event(Event::Result { .. })));
         let begins_turn = told.iter().any(|told| matches!(told, Told::Prompt(_)));
-        Self { bytes: text.into(), name_in_id, turn, begins_turn, ends_turn, cursor: Some(cursor) }
+        Self { bytes: exactly(text), name_in_id, turn, begins_turn, ends_turn, cursor: Some(cursor) }
     }
 
     /// A piece of text: `text_delta` for one that goes on, `partial` for one that stands for all behind its offset.
@@ -119,12 +122,12 @@ impl Frame {
         data: impl Serialize,
     ) -> Self {
         let time = now();
-        let mut text = String::new();
+        let mut text = Vec::with_capacity(ROOM);
         let envelope =
             Envelope { v: VERSION, conversation, seq: None, run: turn, turn, time: &time, kind, data };
         write_event(&mut text, kind, &envelope);
         Self {
-            bytes: text.into(),
+            bytes: exactly(text),
             name_in_id: None,
             turn,
             begins_turn: false,
@@ -157,10 +160,16 @@ fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-fn write_event(text: &mut String, kind: &str, envelope: &impl Serialize) {
-    // JSON in one line has no line break of its own.
-    let json = serde_json::to_string(envelope).unwrap_or_default();
-    let _ = write!(text, "event: {kind}\ndata: {json}\n\n");
+/// Without the room that was left to grow into: frames are kept.
+fn exactly(text: Vec<u8>) -> Bytes {
+    text.into_boxed_slice().into()
+}
+
+fn write_event(text: &mut Vec<u8>, kind: &str, envelope: &impl Serialize) {
+    let _ = write!(text, "event: {kind}\ndata: ");
+    // JSON in one line has no line break of its own; a value of ours always becomes one.
+    let _ = serde_json::to_writer(&mut *text, envelope);
+    text.extend_from_slice(b"\n\n");
 }
 
 /// The type of what is told, and its fields without it.

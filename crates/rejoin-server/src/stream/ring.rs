@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use super::frame::Frame;
 
-/// How much is kept, but always the newest entry.
+/// How much is kept, but always the newest entry. There is one ring for every conversation that is watched, so it is
+/// small: seconds of pieces of text. Whoever is further behind is served from the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) bytes: usize,
@@ -13,32 +14,40 @@ pub(crate) struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { bytes: 1 << 20, entries: 4096 }
+        Self { bytes: 256 << 10, entries: 4096 }
     }
 }
 
 /// One thing that was told.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    /// What a record tells.
-    Record {
-        /// Where it ends in the journal.
-        end: u64,
-        /// As the journal tells it.
-        whole: Frame,
-        /// As it is told to those who were told all pieces before it; none if that is the same.
-        rest: Option<Frame>,
-    },
+    /// What a record tells. Boxed: most entries are pieces of text.
+    Record(Box<Record>),
     /// What stands in no journal.
     Passing(Frame),
 }
 
+/// What a record tells, to whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// Where it ends in the journal.
+    pub(crate) end: u64,
+    /// As the journal tells it.
+    pub(crate) whole: Frame,
+    /// As it is told to those who were told all pieces before it; none if that is the same.
+    pub(crate) rest: Option<Frame>,
+}
+
 impl Entry {
+    /// About what it takes in memory.
     fn len(&self) -> usize {
-        match self {
-            Entry::Record { whole, rest, .. } => whole.len() + rest.as_ref().map_or(0, Frame::len),
+        let frames = match self {
+            Entry::Record(record) => {
+                size_of::<Record>() + record.whole.len() + record.rest.as_ref().map_or(0, Frame::len)
+            }
             Entry::Passing(frame) => frame.len(),
-        }
+        };
+        size_of::<Self>() + frames
     }
 }
 
@@ -67,8 +76,8 @@ impl Ring {
             let Some(gone) = self.entries.pop_front() else { break };
             self.bytes -= gone.len();
             self.first += 1;
-            if let Entry::Record { end, .. } = gone {
-                self.begin = end;
+            if let Entry::Record(record) = gone {
+                self.begin = record.end;
             }
         }
     }
@@ -93,7 +102,7 @@ impl Ring {
 
     /// The number of the first record behind a place, or of the next entry to come.
     pub(crate) fn behind(&self, place: u64) -> u64 {
-        let told = |entry: &Entry| matches!(entry, Entry::Record { end, .. } if *end > place);
+        let told = |entry: &Entry| matches!(entry, Entry::Record(record) if record.end > place);
         self.entries.iter().position(told).map_or(self.end(), |at| self.first + at as u64)
     }
 }

@@ -11,6 +11,7 @@ mod real;
 pub(crate) mod serve;
 mod stream;
 mod table;
+mod terminal;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ use crate::{caller_env, install, loopback, workspace};
 type Bench = fn(&Path) -> Result<()>;
 
 /// Every measurement, by the name it can be asked for.
-const BENCHES: [(&str, Bench); 8] = [
+const BENCHES: [(&str, Bench); 9] = [
     ("overhead", overhead::run),
     ("many", many::run),
     ("stream", stream::run),
@@ -33,6 +34,7 @@ const BENCHES: [(&str, Bench); 8] = [
     ("long", long::run),
     ("history", history::run),
     ("serve", serve::run),
+    ("terminal", terminal::run),
 ];
 
 /// Measures on less, where that is possible.

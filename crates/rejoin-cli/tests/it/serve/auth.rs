@@ -285,6 +285,45 @@ fn whoever_manages_tokens_gives_no_more_than_he_has_and_sees_no_others() {
 }
 
 #[test]
+fn a_browser_lets_a_phone_in_with_a_token_of_its_own_and_passes_admin_on_to_nobody() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let (cookie, secret) = daemon.browser();
+    let browser = (cookie.as_str(), secret.as_str());
+    let create = |wanted: Value| daemon.ask_as(browser, "POST", "/api/v1/tokens").json(&wanted).send();
+    let code_of = |token: &Value| {
+        let path = format!("/api/v1/tokens/{}/login-code", token["id"].as_str().unwrap());
+        daemon.ask_as(browser, "POST", &path).send()
+    };
+    refused(create(json!({"name": "x", "scopes": ["read", "admin"]})), 403, "not_allowed");
+    let phone = create(json!({"name": "phone", "scopes": ["read", "answer"]})).is(201)["token"].clone();
+    let code = code_of(&phone).is(200);
+    assert_eq!(code["expiresIn"], 300);
+    let log_in = || daemon.ask_bare("POST", "/api/v1/login").json(&json!({"code": code["code"]})).send();
+    let reply = log_in();
+    let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let secret = reply.is(200)["secret"].as_str().unwrap().to_owned();
+    refused(log_in(), 401, "unauthorized");
+    // It has the rights of its token, and ends with it.
+    let on_the_phone = |method: &str, path: &str| daemon.ask_as((&cookie, &secret), method, path).send();
+    on_the_phone("GET", API).is(200);
+    refused(on_the_phone("GET", "/api/v1/tokens"), 403, "scope_missing");
+    let own = format!("/api/v1/tokens/{}", phone["id"].as_str().unwrap());
+    refused(on_the_phone("POST", &format!("{own}/login-code")), 403, "scope_missing");
+    daemon.ask_as(browser, "DELETE", &own).send().is(204);
+    refused(on_the_phone("GET", API), 401, "unauthorized");
+    refused(code_of(&phone), 404, "not_found");
+    // Neither for the main token nor for one that could make others; with a token of its own, that is no way round.
+    for id in ["main", "0b0fcb0e-6a9d-4b3c-8f47-5a0d6d5f1c11"] {
+        refused(code_of(&json!({ "id": id })), 404, "not_found");
+    }
+    let admin = daemon.post("/api/v1/tokens", &json!({"name": "admin", "scopes": ["admin"]})).is(201);
+    refused(code_of(&admin["token"]), 403, "not_allowed");
+    let path = format!("/api/v1/tokens/{}/login-code", admin["token"]["id"].as_str().unwrap());
+    daemon.ask("POST", &path).send().is(200);
+}
+
+#[test]
 fn failures_are_slowed_down_and_then_too_many_but_the_owner_never_waits() {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);

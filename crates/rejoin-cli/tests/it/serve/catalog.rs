@@ -13,8 +13,10 @@ fn agents_and_their_check_ups_are_told_as_the_command_prints_them() {
     assert_eq!(daemon.get("/api/v1/agents").is(200)["agents"], printed);
     // It exits as the agents on this machine are.
     let printed = bench.rejoin(&["doctor", "--json"]).command().output().unwrap().stdout;
-    let printed: Value = serde_json::from_slice(&printed).unwrap();
-    assert_eq!(daemon.get("/api/v1/agents/doctor").is(200)["checkups"], printed);
+    let mut printed: Vec<Value> = serde_json::from_slice(&printed).unwrap();
+    // Behind the agents it says how the home is.
+    assert!(printed.pop().unwrap()["home"].is_string());
+    assert_eq!(daemon.get("/api/v1/agents/doctor").is(200)["checkups"], json!(printed));
     let one = daemon.get("/api/v1/agents/doctor?agent=demo2").is(200);
     assert_eq!(one["checkups"].as_array().unwrap().len(), 1);
     assert_eq!(one["checkups"][0]["agent"], "demo2");
@@ -93,6 +95,32 @@ fn turns_are_counted_as_the_command_counts_them() {
     assert_eq!(daemon.get("/api/v1/stats?since=3x").is(400)["code"], "bad_request");
     assert_eq!(daemon.get("/api/v1/stats?project=app").is(400)["code"], "bad_request");
     assert_eq!(daemon.get("/api/v1/stats?project=/no/where").is(404)["code"], "not_found");
+}
+
+#[test]
+fn turns_of_a_day_are_counted_by_agent_with_what_replays_would_have_sent() {
+    let bench = Bench::after_a_turn();
+    bench.next("more MARK-b").done();
+    bench.rejoin(&["run", "-c", "-a", "demo2", "and you? MARK-c"]).done();
+    let daemon = Daemon::start(&bench);
+    let counted = daemon.get("/api/v1/stats?by=day&then=agent").is(200);
+    let days = counted["by"].as_object().unwrap();
+    // Over midnight there are two.
+    let of = |agent: &str, field: &str| -> u64 {
+        days.values().filter_map(|day| day["by"][agent][field].as_u64()).sum()
+    };
+    assert_eq!([of("demo", "turns"), of("demo2", "turns")], [2, 1]);
+    assert_eq!([of("demo", "resumed"), of("demo2", "resumed")], [1, 0]);
+    assert_eq!(days.values().map(|day| day["turns"].as_u64().unwrap()).sum::<u64>(), 3);
+    let turns = bench.show()["turns"].as_array().unwrap().clone();
+    let resumed = &turns[1]["receipt"];
+    let (sent, replay) = (resumed["bytes"].as_u64().unwrap(), resumed["replay_bytes"].as_u64().unwrap());
+    assert!(replay > sent, "{resumed}");
+    assert_eq!(of("demo", "bytes_saved"), replay - sent);
+    assert_eq!(turns[0]["receipt"].get("replay_bytes"), None, "a fresh one replays");
+    let took: u64 = turns.iter().map(|turn| turn["receipt"]["milliseconds"].as_u64().unwrap()).sum();
+    assert_eq!(counted["all"]["milliseconds"], took);
+    assert_eq!(daemon.get("/api/v1/stats?then=agent").is(400)["code"], "bad_request");
 }
 
 #[test]

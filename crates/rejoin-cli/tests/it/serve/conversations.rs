@@ -40,6 +40,9 @@ fn a_conversation_is_listed_page_by_page_shown_named_and_marked_as_read() {
     let rest = daemon.get(&format!("/api/v1/conversations?limit=2&cursor={}", text(&first["next"]))).is(200);
     assert_eq!(rest["conversations"][0]["id"], ids[0]);
     assert!(rest.get("next").is_none(), "{rest}");
+    let idle = |query: &str| daemon.get(&format!("/api/v1/conversations?{query}")).is(200);
+    assert_eq!(idle("state=idle")["conversations"].as_array().unwrap().len(), 3);
+    assert_eq!(idle("state=running")["conversations"], json!([]));
     let found = daemon.get("/api/v1/conversations?text=topic%201").is(200);
     assert_eq!(found["conversations"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!(found["conversations"][0]["id"], ids[1]);
@@ -109,11 +112,17 @@ fn a_change_names_what_was_seen_and_whoever_was_slower_is_told_so() {
         changed(&daemon, &format!("{path}/edit"), &now, &json!({ "message": "1", "text": "one MARK-z" }));
     let now = etag(&edited);
     assert_eq!(edited.is(200)["changed"], true);
+    let said = daemon.get(&format!("{path}/turns")).is(200)["turns"][0]["messages"].clone();
+    let wordings = (&said[0]["parts"][0]["text"], &said[0]["original"][0]["text"]);
+    assert_eq!(wordings, (&json!("one MARK-z"), &json!("one MARK-a")), "{said}");
+    assert_eq!(said[1].get("original"), None, "the answer was not amended");
     let why = daemon.get(&format!("{path}/why")).is(200);
     assert_eq!(why["plan"]["reason"], "history_changed", "{why}");
     let guard =
         |name: &str| why["checks"].as_array().unwrap().iter().find(|check| check["guard"] == name).cloned();
     assert_eq!(guard("history_unchanged").unwrap()["ok"], false);
+    assert!(why["history_bytes"].as_u64().unwrap() > 0);
+    assert_eq!(why["history_bytes"], why["replay_bytes"], "all of it is told again");
     let run = daemon.post("/api/v1/runs", &next(&id, "three")).is(202);
     let ended = over(&daemon, &run["run"]);
     assert_eq!(ended["sessionResumed"], false);
@@ -131,6 +140,10 @@ fn while_a_turn_runs_nothing_is_moved_or_removed() {
     let (id, path) = conversation(&bench, &daemon, &["one"]);
     let run = daemon.post("/api/v1/runs", &next(&id, "SLEEP 60")).is(202);
     super::runs::until(&daemon, &run["run"], "running");
+    let running = daemon.get("/api/v1/conversations?state=running").is(200);
+    assert_eq!((&running["conversations"][0]["id"], &running["conversations"][1]), (&id, &Value::Null));
+    assert_eq!(daemon.get("/api/v1/conversations?state=interrupted").is(200)["conversations"], json!([]));
+    assert_eq!(daemon.get("/api/v1/projects").is(200)["projects"][0]["running"], 1);
     let tag = etag(&daemon.get(&path));
     assert_eq!(
         changed(&daemon, &format!("{path}/rewind"), &tag, &json!({ "turns": 1 })).is(409)["code"],

@@ -36,8 +36,13 @@ impl<'a> Daemon<'a> {
 
     /// Started by this command, for this home.
     pub(crate) fn start_by(lab: &'a Lab, home: &Path, command: &mut Command) -> Self {
+        Self::start_given(lab, home, command.stdin(Stdio::null()))
+    }
+
+    /// The same with the standard input that the command has.
+    pub(super) fn start_given(lab: &'a Lab, home: &Path, command: &mut Command) -> Self {
         let log = fs::File::create(lab.root().join("daemon.log")).unwrap();
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let note = home.join("daemon.json");
         let pid = u64::from(child.id());
         let address = eventually("the daemon's address", || {
@@ -57,6 +62,11 @@ impl<'a> Daemon<'a> {
         fs::read_to_string(self.lab.root().join("daemon.log")).unwrap_or_default()
     }
 
+    /// Waits until it has ended by itself, and gives its exit code.
+    pub(super) fn ended(mut self) -> Option<i32> {
+        eventually("the end of the daemon", || self.child.try_wait().unwrap()).code()
+    }
+
     /// Kills it at once.
     pub(crate) fn kill(mut self) {
         kill(self.child.id());
@@ -71,13 +81,7 @@ impl<'a> Daemon<'a> {
 
     /// The same without any token.
     pub(crate) fn ask_bare(&self, method: &str, path: &str) -> Ask {
-        Ask {
-            address: self.address.clone(),
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: vec![("Host".to_owned(), self.address.clone())],
-            body: Vec::new(),
-        }
+        Ask::new(&self.address, method, path)
     }
 
     pub(crate) fn get(&self, path: &str) -> Reply {
@@ -109,6 +113,17 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
+    /// To whoever is at this address, without any token.
+    pub(super) fn new(address: &str, method: &str, path: &str) -> Self {
+        Self {
+            address: address.to_owned(),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: vec![("Host".to_owned(), address.to_owned())],
+            body: Vec::new(),
+        }
+    }
+
     /// Sets a header; another one of that name is replaced.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -128,6 +143,11 @@ impl Ask {
     fn connect(&self, keep: bool) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        self.write(&mut stream, keep);
+        stream
+    }
+
+    fn write(&self, stream: &mut impl Write, keep: bool) {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
             head.extend([name, ": ", value, "\r\n"]);
@@ -139,18 +159,17 @@ impl Ask {
         stream.write_all(head.as_bytes()).unwrap();
         // A server that refuses what it was told of may not read on.
         let _ = stream.write_all(&self.body);
-        stream
     }
 
     /// Sends it and reads the whole answer.
     pub(crate) fn send(self) -> Reply {
-        let mut reader = BufReader::new(self.connect(false));
-        let (status, headers) = read_head(&mut reader);
-        let mut raw = Vec::new();
-        let _ = reader.read_to_end(&mut raw);
-        let chunked = header(&headers, "transfer-encoding").is_some_and(|value| value == "chunked");
-        let body = if chunked { unchunk(&raw) } else { raw };
-        Reply { status, headers, body }
+        read_reply(self.connect(false))
+    }
+
+    /// The same over a connection that was made in another way.
+    pub(super) fn send_over(self, mut stream: impl Read + Write) -> Reply {
+        self.write(&mut stream, false);
+        read_reply(stream)
     }
 
     /// Sends it and reads events as they come.
@@ -163,7 +182,17 @@ impl Ask {
     }
 }
 
-fn read_head(reader: &mut BufReader<TcpStream>) -> (u16, Vec<(String, String)>) {
+fn read_reply(stream: impl Read) -> Reply {
+    let mut reader = BufReader::new(stream);
+    let (status, headers) = read_head(&mut reader);
+    let mut raw = Vec::new();
+    let _ = reader.read_to_end(&mut raw);
+    let chunked = header(&headers, "transfer-encoding").is_some_and(|value| value == "chunked");
+    let body = if chunked { unchunk(&raw) } else { raw };
+    Reply { status, headers, body }
+}
+
+fn read_head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
     let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();

@@ -17,7 +17,7 @@ steps:
 ";
 
 #[track_caller]
-fn begin(daemon: &Daemon<'_>, body: &Value) -> String {
+pub(super) fn begin(daemon: &Daemon<'_>, body: &Value) -> String {
     let begun = daemon.post("/api/v1/flows/runs", body).is(202);
     begun["run"].as_str().unwrap().to_owned()
 }
@@ -37,7 +37,7 @@ fn shown(daemon: &Daemon<'_>, run: &str) -> Value {
 }
 
 #[track_caller]
-fn comes_to(daemon: &Daemon<'_>, run: &str, standing: &str) -> Value {
+pub(super) fn comes_to(daemon: &Daemon<'_>, run: &str, standing: &str) -> Value {
     eventually(standing, || Some(shown(daemon, run)).filter(|shown| shown["standing"] == standing))
 }
 

@@ -2,6 +2,7 @@
 
 mod events;
 mod files;
+mod graph;
 mod limits;
 mod run_id;
 mod runs;
@@ -23,6 +24,7 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(files::validate))
         .routes(routes!(runs::list, runs::begin))
         .routes(routes!(runs::show))
+        .routes(routes!(graph::graph))
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::resume))
         .routes(routes!(events::events))

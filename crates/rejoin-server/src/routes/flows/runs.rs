@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use rejoin_flow::{Options, Overview, Prepared, Run, RunBy, RunId, RunStart, Source, Standing};
+use rejoin_flow::{
+    Options, Overview, Prepared, ResumeOptions, Run, RunBy, RunId, RunStart, Source, Standing,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -61,7 +63,7 @@ pub(crate) async fn begin(
 ) -> Result<(StatusCode, Json<BegunFlow>), Problem> {
     caller.require(TokenScope::Prompt)?;
     let shared = Shared::clone(&app);
-    let begun = app.flow_runs.begin(app.rejoin(), move |rejoin| {
+    let begun = app.flow_runs.begin(&app, move |rejoin| {
         let dir = project_dir(&shared, &caller, &wanted.project)?;
         let (source, flow) = Source::open_within(&dir, &wanted.file)?;
         limits::check(&shared, &caller, &flow, &dir)?;
@@ -103,11 +105,11 @@ pub(crate) async fn resume(
 ) -> Result<(StatusCode, Json<BegunFlow>), Problem> {
     caller.require(TokenScope::Prompt)?;
     let shared = Shared::clone(&app);
-    let begun = app.flow_runs.begin(app.rejoin(), move |rejoin| {
+    let begun = app.flow_runs.begin(&app, move |rejoin| {
         let id = named.seen_by(&shared, &caller, rejoin)?;
         let dir = RunStart::of(rejoin, id)?.dir;
-        let reference = id.to_string();
-        let prepared = Prepared::again(rejoin, &reference, wanted.from.as_deref(), RunBy::Daemon)?;
+        let options = ResumeOptions { from: wanted.from, by: RunBy::Daemon, ..ResumeOptions::default() };
+        let prepared = Prepared::again(rejoin, id, &options)?;
         limits::check(&shared, &caller, prepared.flow(), Path::new(&dir))?;
         Ok(prepared)
     });
@@ -132,7 +134,6 @@ pub(crate) struct RunsParams {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FlowRunList {
     /// This page, as `rejoin flow ls --json` prints it.
-    #[schema(value_type = Vec<Object>)]
     runs: Vec<Overview>,
     /// Where the next page begins; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,27 +176,21 @@ pub(crate) async fn list(
 }
 
 /// A run with all that its steps came to, as `rejoin flow show --json` prints it.
-#[derive(Serialize, ToSchema)]
-#[serde(transparent)]
-#[schema(value_type = Object)]
-pub(crate) struct ShownFlowRun(Run);
-
-/// A run with all that its steps came to.
 #[utoipa::path(get, path = "/runs/{id}", operation_id = "show_flow_run", tag = "flows",
     params(("id" = Uuid, Path, description = "The run.")), responses(
-    (status = 200, body = ShownFlowRun),
+    (status = 200, body = Run),
     (status = "default", body = ProblemBody, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Shared>,
     caller: Caller,
     named: NamedRun,
-) -> Result<Json<ShownFlowRun>, Problem> {
+) -> Result<Json<Run>, Problem> {
     caller.require(TokenScope::Read)?;
     let shared = Shared::clone(&app);
     app.blocking(move |rejoin| {
         let id = named.seen_by(&shared, &caller, rejoin)?;
-        Ok(Json(ShownFlowRun(rejoin_flow::open(rejoin, id)?)))
+        Ok(Json(rejoin_flow::open(rejoin, id)?))
     })
     .await
 }
@@ -206,7 +201,6 @@ pub(crate) struct CancelledFlow {
     /// Its id.
     run: Uuid,
     /// Where it stands: `running` as long as it is about to stop.
-    #[schema(value_type = String)]
     standing: Standing,
 }
 

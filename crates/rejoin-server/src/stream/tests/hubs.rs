@@ -10,6 +10,7 @@ use rejoin_journal::{Append, Cursor, Writer};
 use uuid::Uuid;
 
 use super::client::Client;
+use crate::problem::Code;
 use crate::stream::Hubs;
 use crate::stream::channel::{Next, Reader};
 use crate::stream::hub::Subscription;
@@ -93,4 +94,23 @@ fn a_hub_ends_some_time_after_its_last_reader_and_another_one_goes_on() {
     let hub = hubs.subscribe(&rejoin, CONVERSATION).unwrap();
     let (mut reader, mut client) = (Reader::new(0, Cursor::BEGINNING), Client::default());
     hear(&hub, &mut reader, &mut client, |client| client.drawn().into_values().eq(["later"]));
+}
+
+#[test]
+fn so_many_streams_are_open_at_once_and_one_that_closes_makes_room() {
+    let hubs = Hubs::default();
+    let mut open = Vec::new();
+    let full = loop {
+        match hubs.take_slot() {
+            Ok(slot) => open.push(slot),
+            Err(problem) => break problem,
+        }
+        assert!(open.len() < 10_000, "there is no end of them");
+    };
+    assert_eq!((full.code(), open.len()), (Code::TooMany, hubs.open_streams()));
+    open.pop();
+    open.push(hubs.take_slot().unwrap());
+    assert!(hubs.take_slot().is_err());
+    drop(open);
+    assert_eq!(hubs.open_streams(), 0);
 }

@@ -1,12 +1,13 @@
 //! The daemon: what it takes to stand there, to run many turns at once, and to be watched by many.
 
 mod client;
+mod many_runs;
+mod sse_client;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
@@ -14,12 +15,12 @@ use rejoin_testkit::Lab;
 use serde_json::{Value, json};
 
 use self::client::Client;
+use self::many_runs::many_runs;
+use self::sse_client::Seen;
 use super::history::generate::generate;
 use super::measure::Cost;
 use super::table::{Bound, figure, heading, ms};
 
-/// Turns at once, each of which writes 50 pieces of text a second.
-const RUNS: usize = 200;
 /// Pieces of each turn: enough to have all of them write at once for a while.
 const PIECES: usize = 1000;
 const WATCHERS: usize = 1000;
@@ -81,10 +82,21 @@ impl Daemon {
 
     /// Of it and of all its children that ended.
     fn processor_time(&self) -> Duration {
+        let [user, system, of_children, system_of_children] = self.times();
+        user + system + of_children + system_of_children
+    }
+
+    /// Of it alone.
+    fn own_time(&self) -> Duration {
+        let [user, system, ..] = self.times();
+        user + system
+    }
+
+    fn times(&self) -> [Duration; 4] {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
-        Duration::from_millis(ticks * 10)
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
+        let mut next = || fields.next().and_then(|field| field.parse::<u64>().ok()).unwrap_or_default();
+        [(); 4].map(|()| Duration::from_millis(next() * 10))
     }
 
     /// Begins a turn; gives run and conversation.
@@ -189,61 +201,6 @@ fn cost_of_a_turn(rejoin: &Path) -> Result<()> {
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
-}
-
-/// What one watcher saw: when each piece was written, and how long it took to arrive.
-type Seen = Vec<(u64, u64)>;
-
-fn many_runs(rejoin: &Path) -> Result<()> {
-    heading(&format!("{RUNS} turns at once, each with a watcher, each writing 50 pieces a second"));
-    let lab = Lab::new();
-    let home = lab.root().join("rejoin");
-    let mut command = lab.command("/bin/sh");
-    // Each turn needs some descriptors.
-    command.args(["-c", "ulimit -n 65536; exec \"$0\" \"$@\""]).arg(rejoin);
-    let most = RUNS.to_string();
-    let daemon = Daemon::start(command, &home, &["--max-runs", &most])?;
-    let (send, receive) = channel();
-    let mut peak = 0.0_f64;
-    for _ in 0..RUNS {
-        let (run, conversation) = daemon.begin(&lab.project(), None, &format!("CLOCK {PIECES}"))?;
-        let (client, send) = (daemon.client.clone(), send.clone());
-        std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
-            let seen = watch(&client, &format!("/api/v1/runs/{run}/events?conversation={conversation}"));
-            let _ = send.send(seen);
-        })?;
-    }
-    drop(send);
-    let mut all: Vec<Seen> = Vec::new();
-    loop {
-        peak = peak.max(daemon.resident());
-        match receive.recv_timeout(Duration::from_millis(200)) {
-            Ok(seen) => all.push(seen?),
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    // Only while all of them write.
-    let first = |seen: &Seen| seen.first().map_or(u64::MAX, |(written, _)| *written);
-    let last = |seen: &Seen| seen.last().map_or(0, |(written, _)| *written);
-    let (from, to) = (all.iter().map(first).max().unwrap_or(0), all.iter().map(last).min().unwrap_or(0));
-    let mut late: Vec<u64> = all
-        .iter()
-        .flatten()
-        .filter(|(written, _)| (from..=to).contains(written))
-        .map(|(_, took)| *took)
-        .collect();
-    late.sort_unstable();
-    let missing = RUNS * PIECES - all.iter().map(Vec::len).sum::<usize>();
-    let rate = late.len() as f64 / (to.saturating_sub(from) as f64 / 1e6);
-    let at =
-        |part: f64| late.get((late.len() as f64 * part) as usize).map_or(f64::NAN, |us| *us as f64 / 1e3);
-    figure("events while all ran", rate, "/s", None);
-    figure("pieces lost", missing as f64, "", Some(Bound::AtMost(0.0)));
-    figure("from the agent's write to the client, median", at(0.5), "ms", None);
-    figure("the same, p99", at(0.99), "ms", Some(Bound::AtMost(20.0)));
-    figure("resident, peak", peak, "MiB", Some(Bound::AtMost(200.0)));
-    Ok(())
 }
 
 /// Reads a stream to the turn's end; when each piece was written, and how long it took.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::auth::new_token;
-use super::super::daemon::Daemon;
+use super::super::daemon::{Daemon, Reply};
 use super::super::runs::{next, over, text, wanted};
 use super::route_table::{Needs, SCOPES, Scene};
 use crate::support::Bench;
@@ -77,6 +77,34 @@ fn what_waits_in_another_project_is_not_told_of_either() {
         assert_eq!(reply.status, 404, "{method} {path}: {}", reply.text());
     }
     assert_eq!(daemon.get(&run).is(200)["status"], "queued");
+}
+
+#[test]
+fn an_id_that_is_taken_does_not_tell_by_which_conversation() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let scene = Scene::set(&bench, &daemon);
+    let token = kept_to(&bench, &scene);
+    let mut own = next(&scene.conversation, "MARK-own");
+    own["turn"] = json!("7d0f4a4e-56a1-4c8e-9a64-0d0c2f6b1111");
+    let run = daemon.post("/api/v1/runs", &own).is(202)["run"].clone();
+    let body = json!({ "project": scene.other, "agent": "demo", "prompt": "hello", "turn": run });
+    let refused = |reply: Reply| {
+        let problem = reply.is(422);
+        assert_eq!((&problem["code"], &problem["run"]), (&json!("key_reused"), &run), "{problem}");
+        problem
+    };
+    let told = || refused(daemon.ask_with(&token, "POST", "/api/v1/runs").json(&body).send()).to_string();
+    for told in [told(), {
+        over(&daemon, &run);
+        told()
+    }] {
+        for hidden in [&scene.conversation, &scene.project, &json!("MARK-")] {
+            assert!(!told.contains(text(hidden)), "{told}");
+        }
+    }
+    // Whoever asked is told.
+    assert_eq!(refused(daemon.post("/api/v1/runs", &body))["conversation"], scene.conversation);
 }
 
 #[test]

@@ -58,6 +58,7 @@ const TABLE: &[(&str, &str, &str, &str, Needs)] = &[
     ("GET", "/flows/runs", "", "", READ),
     ("POST", "/flows/runs", "", r#"{"project": "PROJECT", "file": "x.flow.yaml"}"#, PROMPT),
     ("GET", "/flows/runs/{id}", "", "", READ),
+    ("GET", "/flows/runs/{id}/graph", "", "", READ),
     ("GET", "/flows/runs/{id}/events", "", "", READ),
     ("POST", "/flows/runs/{id}/cancel", "", "", PROMPT),
     ("POST", "/flows/runs/{id}/resume", "", "{}", PROMPT),
@@ -80,6 +81,7 @@ const TABLE: &[(&str, &str, &str, &str, Needs)] = &[
     ("POST", "/conversations/{id}/rewind", "", r#"{"turns": 1}"#, PROMPT),
     ("POST", "/conversations/{id}/edit", "", r#"{"message": "1", "text": "other"}"#, PROMPT),
     ("DELETE", "/conversations/{id}", "", "", PROMPT),
+    ("POST", "/tokens/{id}/login-code", "", "", ADMIN),
     ("DELETE", "/tokens/{id}", "", "", ADMIN),
 ];
 
