@@ -122,7 +122,8 @@ impl Conversation {
                     self.info = Some(info);
                 }
             }
-            System::Title { name } => self.name = Some(name),
+            // An empty one takes the name away.
+            System::Title { name } => self.name = Some(name).filter(|name| !name.is_empty()),
             System::Tags { add, remove } => {
                 for tag in &remove {
                     self.tags.remove(tag);

@@ -61,6 +61,10 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// Bytes sent to the agent.
     pub bytes: usize,
+    /// Of a resumed turn: bytes that a fresh session would have been sent instead, by the stored sizes of the turns
+    /// it would have been told, within the agent's replay budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_bytes: Option<usize>,
     /// Files sent along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -100,6 +104,7 @@ impl Receipt {
             model: None,
             outcome,
             bytes: 0,
+            replay_bytes: None,
             attachments: Vec::new(),
             lossy: false,
             usage: None,
@@ -138,6 +143,7 @@ mod tests {
             model: _,
             outcome: _,
             bytes: _,
+            replay_bytes: _,
             attachments: _,
             lossy: _,
             usage: _,

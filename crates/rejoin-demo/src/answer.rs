@@ -25,7 +25,12 @@ pub(crate) fn answer(known: &Known<'_>) -> String {
         sentences.push(format!("Files I got from you: {}.", known.files.join(", ")));
     }
     sentences.extend_from_slice(known.notes);
-    format!("{}\n\n{}", sentences.join(" "), seen(known))
+    let mut answer = sentences.join(" ");
+    if let Some(seen) = seen(known) {
+        answer.push_str("\n\n");
+        answer.push_str(&seen);
+    }
+    answer
 }
 
 fn memory(known: &Known<'_>) -> String {
@@ -72,7 +77,8 @@ pub(crate) fn clipped(text: &str) -> String {
     clipped
 }
 
-fn seen(known: &Known<'_>) -> String {
+/// A line for tests: how many messages had marks, and which. People send none, and are shown none.
+fn seen(known: &Known<'_>) -> Option<String> {
     let mut count = 0;
     let mut distinct: Vec<&str> = Vec::new();
     for text in known.earlier.iter().map(String::as_str).chain([known.prompt]) {
@@ -85,8 +91,7 @@ fn seen(known: &Known<'_>) -> String {
         }
         count += usize::from(marked);
     }
-    let marks = if distinct.is_empty() { "none".to_owned() } else { distinct.join(",") };
-    format!("SEEN n={count} marks={marks}")
+    (count > 0).then(|| format!("SEEN n={count} marks={}", distinct.join(",")))
 }
 
 /// Cuts a text into the pieces in which it is said.
@@ -124,7 +129,7 @@ mod tests {
     fn it_says_when_there_is_nothing_to_remember() {
         let text = answer(&known(&[], "hello"));
         assert!(text.contains("nothing came before it"), "{text}");
-        assert!(text.ends_with("\nSEEN n=0 marks=none"), "{text}");
+        assert!(text.ends_with("I will remember this."), "a line for tests is only for tests: {text}");
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub(crate) enum Step {
     Think,
     Run(String),
     Write { path: String, text: String },
+    Recite(String),
     Slow(u64),
     Clock(u64),
     Sleep(Duration),
@@ -110,6 +111,7 @@ impl Script {
                 "THINK" => Some(Step::Think),
                 "TOOL-RUN" => scan.bracketed().or_else(|| scan.rest_of_line()).map(Step::Run),
                 "WRITE" => scan.path_and_text().map(|(path, text)| Step::Write { path, text }),
+                "RECITE" => scan.value(|word| Some(word.to_owned())).map(Step::Recite),
                 "SLOW" => scan.value(number).map(Step::Slow),
                 "CLOCK" => scan.value(number).map(Step::Clock),
                 "SLEEP" => scan.value(seconds).map(Step::Sleep),
@@ -244,7 +246,9 @@ mod tests {
 
     #[test]
     fn plain_words_ask_for_nothing() {
-        for message in ["", "hello", "EXIT the loop", "slow 5", "WRITE", "FLOOD", "SLOW\n5", "TOOL-RUN"] {
+        for message in
+            ["", "hello", "EXIT the loop", "slow 5", "WRITE", "RECITE", "FLOOD", "SLOW\n5", "TOOL-RUN"]
+        {
             assert_eq!(Script::of(message), Script::default(), "{message}");
         }
     }

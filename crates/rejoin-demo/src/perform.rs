@@ -64,6 +64,10 @@ impl<'a> Turn<'a> {
             }
             Step::Run(command) => self.run(&command)?,
             Step::Write { path, text } => self.write(&path, &text)?,
+            Step::Recite(path) => {
+                let read = fs::read_to_string(&path);
+                self.say(&read.unwrap_or_else(|error| format!("I cannot read {path}: {error}.\n")))?;
+            }
             Step::Slow(count) => {
                 self.in_pieces(count, |number| format!("piece {number} of {count}\n"))?;
             }

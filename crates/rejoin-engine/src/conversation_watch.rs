@@ -121,11 +121,8 @@ impl ConversationWatch {
 
     fn read(&mut self, limit: Duration) -> Result<(), JournalError> {
         let Self { retelling, begin, waiting, .. } = self;
-        let (store, conversation) = (Arc::clone(&retelling.store), retelling.conversation);
-        // Since the last call another journal may have taken its place.
-        store.place(conversation, &self.cursor)?;
         let mut bytes = 0;
-        retelling.tell(limit, &self.waker, &mut |record| {
+        self.cursor = retelling.tell_on(&self.cursor, limit, &self.waker, &mut |record| {
             let RetoldRecord { place, end, time, turn, told } = record;
             if place >= *begin && !told.is_empty() {
                 bytes += end.saturating_sub(place);
@@ -137,13 +134,12 @@ impl ConversationWatch {
                 ControlFlow::Continue(())
             }
         })?;
-        self.cursor = store.cursor(conversation, retelling.at())?;
         Ok(())
     }
 
     /// Where to go on behind some events: a watch that begins there tells exactly what comes after them.
     pub fn cursor_behind(&self, events: &WatchedEvents) -> Result<Cursor, JournalError> {
-        self.retelling.store.cursor(self.retelling.conversation, events.end)
+        self.retelling.cursor(events.end)
     }
 
     /// Up to where all was handed out, also what tells nothing.

@@ -1,7 +1,7 @@
 //! What the decision about a turn depends on, as it stands now, for whoever explains it.
 
 use rejoin_agents::Look;
-use rejoin_core::plan::{Situation, Stored};
+use rejoin_core::plan::{Plan, Situation, Stored};
 use rejoin_core::{Conversation, ConversationId, Pin, TurnId};
 
 use crate::before::context::TurnContext;
@@ -29,6 +29,17 @@ impl NextTurn<'_> {
     /// How the stored session of a pin stands against what we left.
     pub fn stored(&self, pin: &Pin) -> Stored {
         self.context.stored(self.order, pin)
+    }
+
+    /// Bytes of history that would go along with the prompt, by stored sizes, within the budget of a replay.
+    pub fn told_bytes(&self, plan: &Plan) -> usize {
+        let known = self.situation.slice.len().saturating_sub(plan.told().len());
+        self.context.told_bytes(self.order, known)
+    }
+
+    /// The same for a fresh session.
+    pub fn replay_bytes(&self) -> usize {
+        self.context.told_bytes(self.order, 0)
     }
 
     /// The stored session of a pin, looked at once.

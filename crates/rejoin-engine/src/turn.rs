@@ -351,6 +351,7 @@ impl Turn<'_> {
         receipt.runs = self.runs;
         receipt.asked = asked.map(|session| session.as_str().to_owned());
         receipt.bytes = bytes;
+        receipt.replay_bytes = self.context.replay_bytes(self.order, &receipt.plan, bytes);
         receipt.lossy = lossy;
         self.ended(receipt, result, life)
     }

@@ -16,7 +16,7 @@ pub(crate) fn check(flow: &Flow, problems: &mut Vec<Problem>) -> Before {
     unique_names(flow, problems);
     known_agents(flow, problems);
     continuations(flow, problems);
-    let before = dependencies(flow, problems);
+    let before = dependencies(flow, true, problems);
     if let Some(cycle) = cycle(&before) {
         let names: Vec<&str> = cycle.iter().map(|at| flow.steps[*at].name.as_str()).collect();
         let first = &flow.steps[cycle[0]];
@@ -96,7 +96,13 @@ fn continuations(flow: &Flow, problems: &mut Vec<Problem>) {
     }
 }
 
-fn dependencies(flow: &Flow, problems: &mut Vec<Problem>) -> Before {
+/// For each step of the flow itself, those whose outputs or conversations it cannot do without: `needs` alone only says
+/// when.
+pub(crate) fn taken_from(flow: &Flow) -> Before {
+    dependencies(flow, false, &mut Vec::new())
+}
+
+fn dependencies(flow: &Flow, with_needs: bool, problems: &mut Vec<Problem>) -> Before {
     let homes = flow.homes();
     let mut before: Before = vec![BTreeSet::new(); flow.steps.len()];
     for (at, outer) in flow.steps.iter().enumerate() {
@@ -110,7 +116,8 @@ fn dependencies(flow: &Flow, problems: &mut Vec<Problem>) -> Before {
                     problems.push(Problem::at(need.place, no_step(flow, &need.text)));
                 }
             }
-            let explicit = step.needs.iter().chain(item).chain(turn_of(step).and_then(AgentStep::origin));
+            let needs = step.needs.iter().chain(item).filter(|_| with_needs);
+            let explicit = needs.chain(turn_of(step).and_then(AgentStep::origin));
             let explicit = explicit.map(|text| (text.text.clone(), text.place)).collect::<Vec<_>>();
             let spoken_of = mentions(flow, step, problems);
             let all = explicit.into_iter().chain(spoken_of.into_iter().map(|one| (one.step, one.place)));

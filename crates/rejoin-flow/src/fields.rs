@@ -73,12 +73,17 @@ impl<'a> Fields<'a> {
 
     /// `true` or `false`, `false` without the field.
     pub(crate) fn truth(&mut self, name: &'static str) -> bool {
-        let Some((_, node)) = self.take(name) else { return false };
+        self.truth_or(name, false)
+    }
+
+    /// `true` or `false`, or what is usual without the field.
+    pub(crate) fn truth_or(&mut self, name: &'static str, usual: bool) -> bool {
+        let Some((_, node)) = self.take(name) else { return usual };
         if let Data::Scalar(Value::Bool(value)) = &node.data {
             return *value;
         }
         self.wrong(node.place, format!("{name:?} must be true or false, this is {}", node.kind()));
-        false
+        usual
     }
 
     /// A number of at least one.

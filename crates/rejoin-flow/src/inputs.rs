@@ -16,13 +16,28 @@ impl Flow {
                 return Err(format!("the flow {:?} has no input {name:?}{hint}", self.name));
             }
         }
-        let mut values = BTreeMap::new();
-        for input in &self.inputs {
-            let text =
-                given.iter().rev().find(|(name, _)| *name == input.name).map(|(_, text)| text.as_str());
-            values.insert(input.name.clone(), input.value(text)?);
-        }
-        Ok(values)
+        self.values(|input| {
+            let text = given.iter().rev().find(|(name, _)| *name == input.name);
+            text.map(|(_, text)| text.clone())
+        })
+    }
+
+    /// The value of every input, from those that a run of an earlier text of the flow had.
+    pub(crate) fn inputs_again(
+        &self,
+        known: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Value>, String> {
+        self.values(|input| match known.get(&input.name)? {
+            Value::Null => None,
+            // One that was not given.
+            Value::String(text) if text.is_empty() && input.default.is_none() => None,
+            value => Some(plain(value)),
+        })
+    }
+
+    fn values(&self, given: impl Fn(&Input) -> Option<String>) -> Result<BTreeMap<String, Value>, String> {
+        let value = |input: &Input| Ok((input.name.clone(), input.value(given(input).as_deref())?));
+        self.inputs.iter().map(value).collect()
     }
 }
 

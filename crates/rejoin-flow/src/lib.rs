@@ -5,6 +5,7 @@
 //! is provably safe. See docs/flows.md.
 
 mod check;
+mod connections;
 mod error;
 mod fields;
 mod graph;
@@ -19,6 +20,7 @@ mod source;
 mod template;
 mod uses;
 
+pub use connections::{Connection, ConnectionKind, FlowGraph, GraphStep, StepKind};
 pub use error::{BrokenOffRun, FlowError};
 pub use model::{
     AgentStep, CommandStep, Failure, Flow, ForEach, How, Input, Items, Kind, Parallel, Retry, Step, Strategy,
@@ -26,9 +28,9 @@ pub use model::{
 };
 pub use place::{Place, Problem, Problems};
 pub use run::{
-    Begun, Ended, FORMAT, Key, Notice, Open, Options, Overview, PlannedStep, Prepared, Record, Run, RunBy,
-    RunId, RunLines, RunStart, Standing, State, Steps, Stop, Written, cancel, find, holder, open, runs,
-    short_run_id,
+    Begun, Ended, FORMAT, Key, LABEL, Notice, Open, Options, Overview, PlannedStep, Prepared, Record,
+    ResumeOptions, Run, RunBy, RunId, RunLines, RunStart, Standing, State, Steps, Stop, TurnPlaces, Written,
+    cancel, find, find_id, holder, open, prunable, remove, runs, short_run_id,
 };
 pub use schema::schema;
 pub use source::Source;

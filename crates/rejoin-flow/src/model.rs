@@ -29,7 +29,7 @@ pub struct Input {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// Whether a run without it is refused.
+    /// Whether a run without it is refused: without a default it is, unless the flow says otherwise.
     pub required: bool,
     /// What it is without being given.
     pub default: Option<Value>,
@@ -63,7 +63,7 @@ pub struct Text {
 }
 
 /// The kinds of steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A turn of an agent.
     Agent(Box<AgentStep>),
@@ -76,7 +76,7 @@ pub enum Kind {
 }
 
 /// A turn of an agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AgentStep {
     /// Who; without it as `rejoin run` would choose.
     pub agent: Option<Text>,
@@ -100,6 +100,35 @@ pub struct AgentStep {
     pub how: How,
 }
 
+/// Two texts are the same wherever they stand.
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Two steps are the same if they say the same, wherever they stand.
+impl PartialEq for Step {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, when, needs, allow_failure, kind, place: _ } = self;
+        *name == other.name
+            && *when == other.when
+            && *needs == other.needs
+            && *allow_failure == other.allow_failure
+            && *kind == other.kind
+    }
+}
+
+/// The same, of a list.
+impl PartialEq for ForEach {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { items, max_items, max_concurrent, step, place: _ } = self;
+        *items == other.items
+            && (*max_items, *max_concurrent) == (other.max_items, other.max_concurrent)
+            && *step == other.step
+    }
+}
+
 impl AgentStep {
     /// The step it goes on from, in that conversation or in one of its own.
     pub(crate) fn origin(&self) -> Option<&Text> {
@@ -108,7 +137,7 @@ impl AgentStep {
 }
 
 /// A shell command.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct CommandStep {
     /// For `sh -c`, never a template.
     pub command: Text,
@@ -117,7 +146,7 @@ pub struct CommandStep {
 }
 
 /// What agents and commands have in common.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct How {
     /// Where it runs.
     pub cwd: Option<Text>,
@@ -141,7 +170,7 @@ impl How {
 }
 
 /// When to try again.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Retry {
     /// How often at most.
     pub times: u32,
@@ -201,7 +230,7 @@ impl Failure {
 }
 
 /// Several steps at once.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Parallel {
     /// All of them.
     pub steps: Vec<Step>,
@@ -237,7 +266,7 @@ pub struct ForEach {
 }
 
 /// A list to go through.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Items {
     /// As it stands in the file.
     Listed(Vec<Value>),

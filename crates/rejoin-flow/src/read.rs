@@ -82,8 +82,8 @@ fn input(name: &str, place: Place, node: &Node, problems: &mut Vec<Problem>) -> 
     }
     let Some(mut fields) = Fields::of(node, "an input", problems) else { return input };
     input.description = fields.text("description").map(|text| text.text);
-    input.required = fields.truth("required");
     input.default = fields.take("default").map(|(_, node)| node.to_json());
+    input.required = fields.truth_or("required", input.default.is_none());
     if let Some((_, list)) = fields.take("enum") {
         match &list.data {
             Data::List(items) if !items.is_empty() => {

@@ -43,6 +43,29 @@ impl Source {
         Ok((source, flow))
     }
 
+    /// What became of the files since they were read, in words; `None` if they say the same. `dir` is where they were
+    /// named.
+    pub fn changed_since(&self, dir: &Path) -> Option<&'static str> {
+        let file = dir.join(&self.file);
+        let read = |path: &Path| read_regular_text(path, LARGEST);
+        match read(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some("is not there any more"),
+            Err(_) => return Some("cannot be read any more"),
+            Ok(text) if text != self.text => return Some("has changed"),
+            Ok(_) => {}
+        }
+        let same = |(name, kept): (&String, &String)| {
+            read(&file.with_file_name(name)).is_ok_and(|text| text == *kept)
+        };
+        (!self.prompts.iter().all(same)).then_some("has changed: a file with a prompt")
+    }
+
+    /// The files as they are now.
+    pub(crate) fn anew(&self, dir: &Path) -> Result<(Source, Flow), FlowError> {
+        let (source, flow) = Self::open(&dir.join(&self.file))?;
+        Ok((Self { file: self.file.clone(), ..source }, flow))
+    }
+
     /// The same, of what lies inside of a directory: whatever names a file, a link or the flow itself, nothing outside
     /// of it is read. `file` may be absolute.
     pub fn open_within(root: &Path, file: &Path) -> Result<(Source, Flow), FlowError> {

@@ -56,7 +56,7 @@ enum Job {
     /// A document of it that no longer holds.
     Outdated(i64),
     /// New words of it.
-    Document { turns: (usize, usize), part: bool, words: WordSet },
+    Document { turns: (usize, usize), newest: i64, part: bool, words: WordSet },
     /// Those were all.
     Worded(Vec<u64>),
     /// There is no more to say about a journal of that size.
@@ -182,6 +182,7 @@ impl Reader<'_> {
                 all.records.extend(turn.records);
                 all
             });
+            let newest = newest(facts, first, last);
             let mut part = false;
             let mut sent = Ok(());
             for turn in amended.iter().chain(&together) {
@@ -189,12 +190,12 @@ impl Reader<'_> {
                     words.add(text.content, text.source.is_said());
                     if words.size() > LARGEST_WORD_SET && sent.is_ok() && first == last {
                         part = true;
-                        sent = self.send((first, last), part, &mut words);
+                        sent = self.send((first, last), newest, part, &mut words);
                     }
                 })?;
             }
             sent?;
-            self.send((first, last), part, &mut words)?;
+            self.send((first, last), newest, part, &mut words)?;
         }
         Ok(())
     }
@@ -203,9 +204,9 @@ impl Reader<'_> {
         self.emptied.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn send(&self, turns: (usize, usize), part: bool, words: &mut WordSet) -> Result<(), Stop> {
+    fn send(&self, turns: (usize, usize), newest: i64, part: bool, words: &mut WordSet) -> Result<(), Stop> {
         let words = std::mem::replace(words, self.empty_set());
-        self.tell(Job::Document { turns, part, words })
+        self.tell(Job::Document { turns, newest, part, words })
     }
 }
 
@@ -227,6 +228,12 @@ fn changed(facts: &Facts, worded: &[u64], documents: &[(i64, usize, usize)]) -> 
         }
     }
     (outdated, (0..wanted.len()).filter(|turn| wanted[*turn]).collect())
+}
+
+/// When the newest of some turns began. One that does not tell may count as any time.
+fn newest(facts: &Facts, first: usize, last: usize) -> i64 {
+    let turns = facts.turns.iter().take(last + 1).skip(first);
+    turns.map(|turn| turn.started.unwrap_or(i64::MAX)).max().unwrap_or(i64::MAX)
 }
 
 /// Puts turns together to documents: first and last turn of each.
@@ -276,8 +283,8 @@ fn carry_out(
             // Another process was faster.
             (_, None) => {}
             (Job::Outdated(key), Some(_)) => database.remove_document(key)?,
-            (Job::Document { turns, part, mut words }, Some(journal)) => {
-                let key = database.put_document(journal, turns, part)?;
+            (Job::Document { turns, newest, part, mut words }, Some(journal)) => {
+                let key = database.put_document(journal, turns, newest, part)?;
                 batch.add(key.cast_unsigned(), &words);
                 words.clear();
                 emptied.lock().unwrap_or_else(PoisonError::into_inner).push(words);

@@ -6,18 +6,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::ConversationId;
 use rejoin_journal::{Checksum, JournalState, private};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Statement, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::facts::{Facts, Fingerprint, Summary, TurnFacts};
 use crate::failure::Failure;
 use crate::fulltext::catalog::{Catalog, put_catalog};
+use crate::rows::is_unended;
 use crate::varint::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 7;
 
 const NAME: &str = "index.sqlite";
+
+/// Of more documents than these, all are read at once instead of one by one.
+const FEW_DOCUMENTS: usize = 300;
 
 /// How long to wait for another process. A command does not hang because of a cache.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -35,6 +39,7 @@ const TABLES: &str = "
         used INTEGER,               -- when, in milliseconds since 1970
         project TEXT,
         name TEXT,
+        unended INTEGER NOT NULL,   -- whether its last turn has no end: 0 or 1
         sum INTEGER NOT NULL
     );
     CREATE TABLE facts (            -- apart from it, so that all journals are looked over quickly
@@ -54,6 +59,7 @@ const TABLES: &str = "
         journal INTEGER NOT NULL,   -- 0: it no longer holds
         first INTEGER NOT NULL,     -- the turns whose words it holds
         last INTEGER NOT NULL,
+        newest INTEGER NOT NULL,    -- none of them began later, in milliseconds since 1970
         sum INTEGER NOT NULL
     );
     CREATE INDEX document_of ON document (journal);
@@ -86,6 +92,7 @@ pub(crate) struct JournalRow {
     pub(crate) used: Option<i64>,
     pub(crate) project: Option<String>,
     pub(crate) name: Option<String>,
+    pub(crate) unended: bool,
 }
 
 /// A piece of the full text.
@@ -94,6 +101,8 @@ pub(crate) struct Document {
     pub(crate) journal: i64,
     pub(crate) first: usize,
     pub(crate) last: usize,
+    /// None of its turns began later, in milliseconds since 1970.
+    pub(crate) newest: i64,
 }
 
 impl Database {
@@ -139,7 +148,7 @@ impl Database {
     /// What is known of all journals.
     pub(crate) fn known(&self) -> Result<Vec<JournalRow>, Failure> {
         let mut statement = self.connection.prepare(
-            "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal",
+            "SELECT key, id, file, bytes, modified, worded, used, project, name, unended, sum FROM journal",
         )?;
         let rows = statement.query_map([], known)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -154,7 +163,7 @@ impl Database {
     /// What is known of some journals.
     pub(crate) fn known_of(&self, standings: &[JournalState]) -> Result<Vec<JournalRow>, Failure> {
         let mut statement = self.connection.prepare(
-            "SELECT key, id, file, bytes, modified, worded, used, project, name, sum FROM journal WHERE id = ?",
+            "SELECT key, id, file, bytes, modified, worded, used, project, name, unended, sum FROM journal WHERE id = ?",
         )?;
         let mut found = Vec::new();
         for standing in standings {
@@ -217,16 +226,30 @@ impl Database {
     pub(crate) fn documents(&self, key: i64) -> Result<Vec<Document>, Failure> {
         let mut statement = self
             .connection
-            .prepare("SELECT key, journal, first, last, sum FROM document WHERE journal = ?")?;
+            .prepare("SELECT key, journal, first, last, newest, sum FROM document WHERE journal = ?")?;
         let rows = statement.query_map([key], Document::read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Gives the document of a key, by [`Document::read`]. Words stand only in those that are there, if no
-    /// longer in use.
-    pub(crate) fn document_by_key(&self) -> Result<Statement<'_>, Failure> {
-        let query = "SELECT key, journal, first, last, sum FROM document WHERE key = ?";
-        Ok(self.connection.prepare(query)?)
+    /// The documents of some keys, which ascend. Words stand only in those that are there, if no longer in use.
+    pub(crate) fn documents_of(&self, keys: &[i64]) -> Result<Vec<Document>, Failure> {
+        let columns = "SELECT key, journal, first, last, newest, sum FROM document";
+        if keys.len() <= FEW_DOCUMENTS {
+            let mut statement = self.connection.prepare(&format!("{columns} WHERE key = ?"))?;
+            let read = |key: &i64| Ok(statement.query_row([key], Document::read)?);
+            return keys.iter().map(read).collect();
+        }
+        let mut statement = self.connection.prepare(&format!("{columns} ORDER BY key"))?;
+        let mut wanted = keys.iter().peekable();
+        let mut found = Vec::with_capacity(keys.len());
+        for document in statement.query_map([], Document::read)? {
+            let document = document?;
+            if wanted.next_if_eq(&&document.key).is_some() {
+                found.push(document);
+            }
+        }
+        // One that is missing stops all that come behind it.
+        if wanted.next().is_some() { Err(Failure::Ruined) } else { Ok(found) }
     }
 
     /// Stores the facts of a journal and returns its key. Its words are then to be looked at.
@@ -240,10 +263,12 @@ impl Database {
         let key = key.map_or_else(|| self.next_key("journal"), Ok)?;
         let Summary { used, project, name, .. } = &facts.summary;
         let modified = nanoseconds(standing.modified);
-        let sum = sum_of_journal(key, standing, modified, *used, project.as_deref(), name.as_deref());
+        let unended = is_unended(facts.summary.state);
+        let sum =
+            sum_of_journal(key, standing, modified, *used, (project.as_deref(), name.as_deref()), unended);
         self.connection.execute(
-            "REPLACE INTO journal (key, id, file, bytes, modified, worded, used, project, name, sum)
-             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
+            "REPLACE INTO journal (key, id, file, bytes, modified, worded, used, project, name, unended, sum)
+             VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)",
             params![
                 key,
                 id_bytes(standing.id),
@@ -253,6 +278,7 @@ impl Database {
                 used,
                 project,
                 name,
+                i64::from(unended),
                 stored(sum)
             ],
         )?;
@@ -302,9 +328,11 @@ impl Database {
         &self,
         journal: i64,
         turns: (usize, usize),
+        newest: i64,
         part: bool,
     ) -> Result<i64, Failure> {
-        let document = Document { key: self.next_key("document")?, journal, first: turns.0, last: turns.1 };
+        let (first, last) = turns;
+        let document = Document { key: self.next_key("document")?, journal, first, last, newest };
         self.write_document(&document)?;
         if part {
             let mut catalog = self.catalog()?;
@@ -315,10 +343,10 @@ impl Database {
     }
 
     fn write_document(&self, document: &Document) -> Result<(), Failure> {
-        let Document { key, journal, first, last } = document;
+        let Document { key, journal, first, last, newest } = document;
         self.connection.execute(
-            "REPLACE INTO document (key, journal, first, last, sum) VALUES (?, ?, ?, ?, ?)",
-            params![key, journal, first.cast_signed(), last.cast_signed(), stored(document.sum())],
+            "REPLACE INTO document (key, journal, first, last, newest, sum) VALUES (?, ?, ?, ?, ?, ?)",
+            params![key, journal, first.cast_signed(), last.cast_signed(), newest, stored(document.sum())],
         )?;
         Ok(())
     }
@@ -326,7 +354,7 @@ impl Database {
     /// Puts a document out of use. Its words go when segments are merged; its row stays, so that it can
     /// be told from one that was lost.
     pub(crate) fn remove_document(&self, key: i64) -> Result<(), Failure> {
-        self.write_document(&Document { key, journal: NO_JOURNAL, first: 0, last: 0 })?;
+        self.write_document(&Document { key, journal: NO_JOURNAL, first: 0, last: 0, newest: 0 })?;
         let mut catalog = self.catalog()?;
         if catalog.unite(key) {
             self.put_catalog(&catalog)?;
@@ -378,8 +406,9 @@ impl Database {
 impl Document {
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let turn = |at| row.get(at).map(|turn: i64| turn as usize);
-        let document = Document { key: row.get(0)?, journal: row.get(1)?, first: turn(2)?, last: turn(3)? };
-        check(row.get(4)?, document.sum())?;
+        let (key, journal, newest) = (row.get(0)?, row.get(1)?, row.get(4)?);
+        let document = Document { key, journal, first: turn(2)?, last: turn(3)?, newest };
+        check(row.get(5)?, document.sum())?;
         Ok(document)
     }
 
@@ -388,6 +417,7 @@ impl Document {
             .number(self.journal.cast_unsigned())
             .number(self.first as u64)
             .number(self.last as u64)
+            .number(self.newest.cast_unsigned())
     }
 }
 
@@ -427,8 +457,8 @@ fn sum_of_journal(
     standing: &JournalState,
     modified: i64,
     used: Option<i64>,
-    project: Option<&str>,
-    name: Option<&str>,
+    (project, name): (Option<&str>, Option<&str>),
+    unended: bool,
 ) -> Checksum {
     let text = |sum: Checksum, text: Option<&str>| {
         sum.number(u64::from(text.is_some())).bytes(text.unwrap_or_default().as_bytes())
@@ -436,7 +466,7 @@ fn sum_of_journal(
     let sum = sum_of(key).bytes(&id_bytes(standing.id)).number(standing.file).number(standing.bytes);
     let sum = sum.number(modified.cast_unsigned());
     let sum = sum.number(u64::from(used.is_some())).number(used.unwrap_or_default().cast_unsigned());
-    text(text(sum, project), name)
+    text(text(sum, project), name).number(u64::from(unended))
 }
 
 fn sum_of_facts(
@@ -488,13 +518,14 @@ fn known(row: &Row<'_>) -> rusqlite::Result<JournalRow> {
     };
     let (key, used): (i64, Option<i64>) = (row.get(0)?, row.get(6)?);
     let (project, name): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
-    let sum: i64 = row.get(9)?;
-    check(sum, sum_of_journal(key, &standing, modified, used, project.as_deref(), name.as_deref()))?;
+    let (unended, sum): (bool, i64) = (row.get(9)?, row.get(10)?);
+    let texts = (project.as_deref(), name.as_deref());
+    check(sum, sum_of_journal(key, &standing, modified, used, texts, unended))?;
     let worded: i64 = row.get(5)?;
     if worded != 0 && worded != worded_mark(sum) {
         return Err(rusqlite::Error::InvalidQuery);
     }
-    Ok(JournalRow { key, standing, worded: worded != 0, used, project, name })
+    Ok(JournalRow { key, standing, worded: worded != 0, used, project, name, unended })
 }
 
 fn id_bytes(id: ConversationId) -> [u8; 16] {
@@ -504,4 +535,19 @@ fn id_bytes(id: ConversationId) -> [u8; 16] {
 /// Since 1970; files from before are taken as of then, and are read anew every time.
 fn nanoseconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_do_not_change_without_a_new_number() {
+        let sum = Checksum::of(TABLES.as_bytes());
+        assert_eq!(
+            (SCHEMA, sum),
+            (7, 14_368_419_906_211_591_120),
+            "raise SCHEMA with every change of TABLES"
+        );
+    }
 }

@@ -111,6 +111,12 @@ pub struct TurnFacts {
     pub calls: Calls,
     /// Bytes sent to the agent.
     pub sent: usize,
+    /// Bytes that a fresh session would have been sent instead, where the receipt tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<usize>,
+    /// How long it took, in milliseconds.
+    #[serde(default)]
+    pub milliseconds: u64,
     /// Bytes of the turns before it that its agent should know: what a replay has to tell.
     pub history: usize,
     /// Bytes of what was said and done in it, as stored.
@@ -323,6 +329,8 @@ fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
             calls: turn.calls,
             cost: receipt.and_then(|receipt| receipt.cost),
             sent: receipt.map_or(0, |receipt| receipt.bytes),
+            replay: receipt.and_then(|receipt| receipt.replay_bytes),
+            milliseconds: receipt.map_or(0, |receipt| receipt.milliseconds),
             history,
             bytes: turn.bytes,
             revision: turn.revision,

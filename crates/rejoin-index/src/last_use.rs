@@ -26,11 +26,34 @@ pub(crate) fn last_use(store: &dyn Store, id: ConversationId) -> Option<i64> {
 }
 
 /// When a journal was last used: what its records say, else its file. Records of the future were
-/// written by a wrong clock.
+/// written by a wrong clock. In whole milliseconds, as it is told: a list goes on behind what was told.
 pub(crate) fn time_of(used: Option<i64>, standing: &JournalState) -> SystemTime {
     let since = used.and_then(|used| u64::try_from(used).ok()).map(Duration::from_millis);
     let used = since.and_then(|since| UNIX_EPOCH.checked_add(since));
-    used.filter(|used| *used <= SystemTime::now() + SLACK).unwrap_or(standing.modified)
+    used.filter(|used| *used <= SystemTime::now() + SLACK).unwrap_or_else(|| {
+        let since = standing.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+        UNIX_EPOCH + Duration::new(since.as_secs(), since.subsec_millis() * 1_000_000)
+    })
+}
+
+/// A place in the list of all conversations: behind the one that was last used then and has this id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListPlace {
+    /// When, in milliseconds since 1970.
+    pub used_ms: u64,
+    /// Which.
+    pub id: ConversationId,
+}
+
+impl ListPlace {
+    fn used(self) -> SystemTime {
+        UNIX_EPOCH.checked_add(Duration::from_millis(self.used_ms)).unwrap_or_else(SystemTime::now)
+    }
+
+    /// Whether a conversation comes after it: used before, and among those of one time by their ids.
+    pub(crate) fn is_before(self, used: SystemTime, id: ConversationId) -> bool {
+        (used, self.id) < (self.used(), id)
+    }
 }
 
 /// Journals, to be taken in the order of their last use. A file is hardly older than its last
@@ -44,7 +67,6 @@ pub(crate) struct NewestFirst {
 struct Candidate {
     time: SystemTime,
     unseen: bool,
-    modified: SystemTime,
     id: Reverse<ConversationId>,
     place: usize,
 }
@@ -54,11 +76,20 @@ impl NewestFirst {
         let candidate = |(place, standing): (usize, &JournalState)| Candidate {
             time: standing.modified.checked_add(SLACK).unwrap_or(standing.modified),
             unseen: true,
-            modified: standing.modified,
             id: Reverse(standing.id),
             place,
         };
         Self { waiting: standings.iter().enumerate().map(candidate).collect() }
+    }
+
+    /// Leaves out those that stand before a place in the list. Only files that may belong there are looked into.
+    pub(crate) fn go_behind(&mut self, index: &mut Index<'_>, standings: &[JournalState], place: ListPlace) {
+        let all = std::mem::take(&mut self.waiting).into_iter();
+        let (before, behind): (Vec<Candidate>, Vec<Candidate>) =
+            all.partition(|candidate| candidate.time >= place.used());
+        self.waiting = behind.into();
+        self.look_into(index, standings, before);
+        self.waiting.retain(|candidate| candidate.unseen || place.is_before(candidate.time, candidate.id.0));
     }
 
     /// The next ones, at most `count`, each with when it was last used.

@@ -18,6 +18,7 @@ mod journal_project;
 mod last_use;
 mod list;
 mod message_parts;
+mod rows;
 mod stats;
 mod varint;
 
@@ -26,5 +27,7 @@ pub use fulltext::query::Query;
 pub use fulltext::search::{Hit, Hits, Search};
 pub use fulltext::turn_texts::TextSource;
 pub use index::{Index, Progress};
-pub use list::{ConversationEntry, ConversationFilter, ConversationList};
-pub use stats::{Bar, Grouping, Stats, StatsFilter};
+pub use last_use::ListPlace;
+pub use list::{Accept, ConversationEntry, ConversationFilter, ConversationList};
+pub use rows::ConversationRow;
+pub use stats::{Bar, Group, Grouping, Stats, StatsFilter};

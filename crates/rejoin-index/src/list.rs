@@ -1,5 +1,6 @@
-//! Lists of conversations, and the names in them.
+//! Lists of conversations.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use rejoin_core::{Agent, ConversationId};
@@ -7,10 +8,10 @@ use rejoin_journal::{JournalError, JournalState};
 
 use crate::facts::Summary;
 use crate::index::{Compared, Index};
-use crate::last_use::{NewestFirst, time_of};
+use crate::last_use::{ListPlace, NewestFirst, time_of};
 
 /// Which conversations are wanted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ConversationFilter<'a> {
     /// Only of this project.
     pub project: Option<&'a str>,
@@ -20,9 +21,18 @@ pub struct ConversationFilter<'a> {
     pub tags: &'a [String],
     /// Only those used since then.
     pub since: Option<SystemTime>,
+    /// Only these.
+    pub only: Option<&'a BTreeSet<ConversationId>>,
+    /// Only those of which this is true, by id and summary; asked last.
+    pub accept: Option<&'a Accept<'a>>,
+    /// Only those behind this place in the list.
+    pub behind: Option<ListPlace>,
     /// At most so many.
     pub limit: Option<usize>,
 }
+
+/// Whether a conversation is wanted.
+pub type Accept<'a> = dyn Fn(ConversationId, &Summary) -> bool + 'a;
 
 /// A conversation in a list.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,19 +55,24 @@ pub struct ConversationList {
 }
 
 impl ConversationFilter<'_> {
-    fn takes(&self, summary: &Summary) -> bool {
+    fn takes(&self, id: ConversationId, summary: &Summary) -> bool {
         let here = self.project.is_none() || summary.project.is_none();
         (here || summary.project.as_deref() == self.project)
             && self.agent.is_none_or(|agent| summary.agents.contains(agent))
             && self.tags.iter().all(|tag| summary.tags.contains(tag))
+            && self.accept.is_none_or(|accept| accept(id, summary))
     }
 }
 
 impl Index<'_> {
     /// Lists conversations, newest first. Only as many journals are looked into as are shown.
     pub fn list(&mut self, filter: &ConversationFilter<'_>) -> Result<ConversationList, JournalError> {
-        let standings = self.store.look(filter.project)?;
+        let mut standings = self.store.look(filter.project)?;
+        standings.retain(|standing| filter.only.is_none_or(|only| only.contains(&standing.id)));
         let mut newest = NewestFirst::new(&standings);
+        if let Some(place) = filter.behind {
+            newest.go_behind(self, &standings, place);
+        }
         let limit = filter.limit.unwrap_or(usize::MAX);
         let mut list = ConversationList::default();
         let recent = |(_, used): &(JournalState, SystemTime)| filter.since.is_none_or(|since| *used >= since);
@@ -65,13 +80,17 @@ impl Index<'_> {
         let mut step = limit;
         while list.conversations.len() < limit {
             let next = newest.take(self, &standings, step);
-            let next: Vec<JournalState> =
-                next.into_iter().take_while(recent).map(|(standing, _)| standing).collect();
+            let next: Vec<(JournalState, SystemTime)> = next.into_iter().take_while(recent).collect();
             let all = next.len() < step;
+            let is_behind = |(standing, used): &(JournalState, SystemTime)| {
+                filter.behind.is_none_or(|place| place.is_before(*used, standing.id))
+            };
+            let next: Vec<JournalState> =
+                next.into_iter().filter(is_behind).map(|(standing, _)| standing).collect();
             step = step.saturating_mul(4);
             let compared = self.refresh(&next, false);
             for (standing, summary) in self.summaries(&compared) {
-                if !filter.takes(&summary) {
+                if !filter.takes(standing.id, &summary) {
                     continue;
                 }
                 if list.conversations.len() == limit {
@@ -117,25 +136,6 @@ impl Index<'_> {
         }
     }
 
-    /// The conversations of a project that have a name, newest first.
-    pub fn names(&mut self, project: &str) -> Result<Vec<(String, ConversationId)>, JournalError> {
-        let standings = self.store.look(Some(project))?;
-        let mut names = Vec::new();
-        for compared in self.refresh(&standings, false) {
-            let (its, name) = match compared.known {
-                Some(known) => (known.project, known.name),
-                None => match self.fold(&compared.standing) {
-                    Some(facts) => (facts.summary.project, facts.summary.name),
-                    None => continue,
-                },
-            };
-            if its.is_none_or(|its| its == project) {
-                names.extend(name.map(|name| (name, compared.standing.id)));
-            }
-        }
-        Ok(names)
-    }
-
     /// What a list tells of one conversation.
     pub fn summary(&mut self, id: ConversationId) -> Result<Option<Summary>, JournalError> {
         Ok(self.entry(id)?.map(|entry| entry.summary))
@@ -143,7 +143,7 @@ impl Index<'_> {
 
     /// One conversation, as a list has it.
     pub fn entry(&mut self, id: ConversationId) -> Result<Option<ConversationEntry>, JournalError> {
-        let standing = self.store.look(None)?.into_iter().find(|standing| standing.id == id);
+        let standing = self.store.look_at(id)?;
         let compared: Vec<Compared> =
             standing.map(|standing| self.refresh(&[standing], false)).unwrap_or_default();
         Ok(self.summaries(&compared).pop().map(|(standing, summary)| {

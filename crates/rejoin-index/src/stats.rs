@@ -31,6 +31,8 @@ pub struct StatsFilter<'a> {
     pub since: Option<i64>,
     /// What they are counted by, besides all together.
     pub by: Option<Grouping>,
+    /// What those of each group are counted by, in turn.
+    pub then: Option<Grouping>,
     /// How many bytes of history a replay to an agent may take.
     pub budget: &'a dyn Fn(Option<&Agent>) -> usize,
 }
@@ -56,12 +58,23 @@ pub struct Bar {
     pub usage: Usage,
     /// Their cost in US dollars, where agents tell.
     pub cost: f64,
+    /// How long they took, together.
+    pub milliseconds: u64,
     /// Bytes sent to agents.
     pub sent: u64,
-    /// Bytes that were not sent again because a session was resumed: for every resumed turn, the
-    /// history its agent should know, as far as it fits into the budget of a replay, less what was
-    /// sent instead.
+    /// Bytes that were not sent again because a session was resumed: for every resumed turn, what a fresh session
+    /// would have been sent (its receipt tells; of older ones the history its agent should know, as far as it fits
+    /// into the budget of a replay), less what was sent instead.
     pub saved: u64,
+}
+
+/// Turns that have something in common, counted.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Group {
+    /// All of them.
+    pub all: Bar,
+    /// By [`StatsFilter::then`], in the order of their names.
+    pub by: BTreeMap<String, Bar>,
 }
 
 /// What was counted.
@@ -70,7 +83,7 @@ pub struct Stats {
     /// All turns together.
     pub all: Bar,
     /// By agent, model, project or day, in the order of their names.
-    pub by: BTreeMap<String, Bar>,
+    pub by: BTreeMap<String, Group>,
 }
 
 impl Index<'_> {
@@ -92,21 +105,26 @@ impl Index<'_> {
 
 impl Stats {
     fn count(&mut self, summary: &Summary, turns: &[TurnFacts], filter: &StatsFilter<'_>) {
-        let mut groups: BTreeSet<String> = BTreeSet::new();
-        let mut counted = false;
+        // A conversation counts once in each group it has a turn in.
+        let mut counted: BTreeSet<(Option<String>, Option<String>)> = BTreeSet::new();
+        let mut is_new = |group: Option<&String>, inner: Option<&String>| {
+            u64::from(counted.insert((group.cloned(), inner.cloned())))
+        };
         for turn in turns {
             let recent = filter.since.is_none_or(|since| turn.started.is_some_and(|at| at >= since));
             if !recent {
                 continue;
             }
             self.all.add(turn, filter);
-            self.all.conversations += u64::from(!counted);
-            counted = true;
-            if let Some(by) = filter.by {
-                let group = name_of(by, summary, turn);
-                let bar = self.by.entry(group.clone()).or_default();
+            self.all.conversations += is_new(None, None);
+            let Some(name) = filter.by.map(|by| name_of(by, summary, turn)) else { continue };
+            let group = self.by.entry(name.clone()).or_default();
+            group.all.add(turn, filter);
+            group.all.conversations += is_new(Some(&name), None);
+            if let Some(inner) = filter.then.map(|then| name_of(then, summary, turn)) {
+                let bar = group.by.entry(inner.clone()).or_default();
                 bar.add(turn, filter);
-                bar.conversations += u64::from(groups.insert(group));
+                bar.conversations += is_new(Some(&name), Some(&inner));
             }
         }
     }
@@ -118,7 +136,8 @@ impl Bar {
         match &turn.plan {
             Some(Planned::Resumed) => {
                 self.resumed += 1;
-                let replay = turn.history.min((filter.budget)(turn.agent.as_ref()));
+                let by_history = || turn.history.min((filter.budget)(turn.agent.as_ref()));
+                let replay = turn.replay.unwrap_or_else(by_history);
                 self.saved += replay.saturating_sub(turn.sent) as u64;
             }
             Some(Planned::Fresh(reason)) => *self.fresh.entry(reason.clone()).or_default() += 1,
@@ -132,6 +151,7 @@ impl Bar {
         self.calls += turn.calls;
         self.usage += turn.usage;
         self.cost += turn.cost.unwrap_or(0.0);
+        self.milliseconds += turn.milliseconds;
         self.sent += turn.sent as u64;
     }
 }

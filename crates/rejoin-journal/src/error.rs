@@ -89,7 +89,7 @@ pub enum JournalError {
     },
     /// A conversation of this id is here, and the other one is not its continuation.
     #[error(
-        "conversation {id} is here already and has gone another way than the one to be imported; remove that one first (`rejoin rm`), or import into another REJOIN_HOME"
+        "conversation {id} is here already and has gone another way than the one to be imported; remove that one first (`rejoin rm {id}`), or import into another REJOIN_HOME"
     )]
     Differs {
         /// Which.

@@ -21,8 +21,8 @@ use crate::project_name::project_name;
 use crate::scan::{Scanned, scan};
 use crate::{
     Adopted, Append, BeforeAdopting, Blobs, Changes, Cursor, Entry, JournalError, JournalFiles, JournalHead,
-    JournalState, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker, Writer, adopt,
-    digest, private, random_access,
+    JournalState, KeptOpen, LONGEST_LINE, Logs, Mark, Page, PageToken, Problem, RawRecord, Store, Waker,
+    Writer, adopt, digest, private, random_access,
 };
 
 /// Journals as files: `projects/<project>/<conversation>.jsonl`.
@@ -267,7 +267,35 @@ impl Store for FileStore {
         waker: &Waker,
         each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
-        self.follow(id, from, timeout, waker, each)
+        self.follow(id, from, None, timeout, waker, &mut KeptOpen::default(), each)
+    }
+
+    fn tail_on(
+        &self,
+        id: ConversationId,
+        from: u64,
+        known: &Cursor,
+        timeout: Duration,
+        waker: &Waker,
+        kept: &mut KeptOpen,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<Cursor, JournalError> {
+        let end = self.follow(id, from, Some(known), timeout, waker, kept, each)?;
+        if known.position() == end {
+            return Ok(*known);
+        }
+        let cursor = self.cursor_on(id, end, kept)?;
+        if let Some(journal) = &mut kept.journal {
+            journal.newest = Some(cursor);
+        }
+        Ok(cursor)
+    }
+
+    fn cursor_on(&self, id: ConversationId, place: u64, kept: &KeptOpen) -> Result<Cursor, JournalError> {
+        match &kept.journal {
+            Some(journal) => journal.cursor(id, place),
+            None => self.cursor(id, place),
+        }
     }
 
     fn changes(&self, since: &Mark) -> Result<Changes, JournalError> {
@@ -385,6 +413,10 @@ impl Store for FileStore {
         let mut all: Vec<JournalState> = found.into_iter().map(|(standing, _)| standing).collect();
         JournalState::newest_first(&mut all);
         Ok(all)
+    }
+
+    fn look_at(&self, id: ConversationId) -> Result<Option<JournalState>, JournalError> {
+        self.state(id)
     }
 
     fn list_page(

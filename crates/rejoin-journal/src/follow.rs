@@ -1,9 +1,7 @@
 //! Following journals that are files, whoever writes them.
 
-use std::fs::File;
-use std::io::{self, Seek};
+use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,17 +9,22 @@ use std::time::{Duration, Instant};
 use rejoin_core::ConversationId;
 
 use crate::changes::ChangeLog;
+use crate::kept_open::{OpenJournal, Positioned};
 use crate::lines::Lines;
-use crate::notify::{Notifier, Registered};
+use crate::notify::Notifier;
 use crate::scan::scan;
 use crate::{
-    Changes, Cursor, Divergence, Entry, FileStore, JournalError, LONGEST_LINE, Mark, Store, Waker, digest,
+    Changes, Cursor, Divergence, Entry, FileStore, JournalError, KeptOpen, LONGEST_LINE, Mark, Store, Waker,
+    digest,
 };
 
 /// How often is looked without a notice: on network file systems none comes of what others write.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The same for all journals at once, where the system gives notice.
 const LOOK_AT_ALL_EVERY: Duration = Duration::from_secs(2);
+/// So much is read at once, if it is there.
+const LEAST_AT_ONCE: usize = 4 << 10;
+const MOST_AT_ONCE: usize = 256 << 10;
 /// Looking at all journals may take this part of the time.
 const SHARE: u32 = 20;
 
@@ -54,72 +57,86 @@ impl Following {
     }
 }
 
-/// A file as it stood when there was nothing more in it.
-struct Stood {
-    /// Kept open, so that no other file gets its number.
-    _file: File,
-    number: (u64, u64),
-    length: u64,
-    /// What lay before, should another file take its place.
-    cursor: Cursor,
-}
-
 impl FileStore {
-    /// See [`Store::tail`].
+    /// See [`Store::tail`] and [`Store::tail_on`]: what stands behind a place, where a cursor that is known must fit.
+    #[allow(clippy::too_many_arguments, reason = "those of `Store::tail_on`")]
     pub(crate) fn follow(
         &self,
         id: ConversationId,
         from: u64,
+        known: Option<&Cursor>,
         timeout: Duration,
         waker: &Waker,
+        kept: &mut KeptOpen,
         each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError> {
         let until = Instant::now().checked_add(timeout);
-        let mut from = from;
-        let mut stood: Option<Stood> = None;
-        let mut registered: Option<Registered<'_>> = None;
+        let (mut from, mut known) = (from, known.copied());
         loop {
             let stirs = waker.stirs();
-            let (file, path) = self.open_wherever_it_is(id)?;
-            let cannot_read = |error: io::Error| JournalError::io("read", &path)(error);
+            let (journal, length) = self.find_again(id, &mut kept.journal)?;
+            let cannot_read = |error: io::Error| JournalError::io("read", &journal.path)(error);
             let diverged = |why| JournalError::Diverged { id, why };
-            let metadata = file.metadata().map_err(cannot_read)?;
-            let (now, length) = ((metadata.dev(), metadata.ino()), metadata.len());
             if length < from {
                 return Err(diverged(Divergence::Shorter { position: from, length }));
             }
-            if let Some(stood) = stood.as_ref().filter(|stood| stood.number != now) {
-                digest::place_of(&file, id, &stood.cursor).map_err(cannot_read)?.map_err(diverged)?;
-                (&file).rewind().map_err(cannot_read)?;
-            }
-            if stood.as_ref().is_none_or(|stood| (stood.number, stood.length) != (now, length)) {
+            if journal.stood != Some((length, from)) {
+                if let Some(known) = &known {
+                    let fits = digest::place_of(Positioned::new(&journal.file), id, known);
+                    fits.map_err(cannot_read)?.map_err(diverged)?;
+                }
                 let mut any = false;
-                let mut lines = Lines::new(&file, LONGEST_LINE);
+                let buffer = usize::try_from(length - from).unwrap_or(MOST_AT_ONCE);
+                let buffer = buffer.clamp(LEAST_AT_ONCE, MOST_AT_ONCE);
+                let mut lines = Lines::with_buffer(Positioned::new(&journal.file), LONGEST_LINE, buffer);
                 let scanned = scan(&mut lines, from, (from == 0).then_some(0), &mut |entry| {
                     any = true;
                     each(entry)
                 });
                 from = scanned.map_err(cannot_read)?.end;
+                // What it has enough of may not be all.
+                if !any || from == length {
+                    journal.stood = Some((length, from));
+                }
                 if any {
                     return Ok(from);
                 }
-                let cursor = digest::cursor_at(&file, id, from).map_err(cannot_read)?.map_err(diverged)?;
-                stood = Some(Stood { _file: file, number: now, length, cursor });
             }
             let left = until.map_or(LOOK_EVERY, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() || waker.is_woken() {
                 return Ok(from);
             }
-            let watched = path.parent().zip(self.following.notifier());
+            // Another file may take its place while we wait.
+            if known.is_none_or(|known| known.position() < from) {
+                known = Some(journal.cursor(id, from)?);
+            }
+            let watched = journal.path.parent().zip(self.following.notifier());
             let watched = watched.filter(|(directory, notifier)| notifier.watch(&Arc::from(*directory)));
-            match (watched, &registered) {
-                (Some((_, notifier)), None) => {
+            match watched {
+                Some((_, notifier)) if !kept.registered.as_ref().is_some_and(|known| known.is(id, waker)) => {
                     // What was written before it was watched gave no notice.
-                    registered = Some(notifier.register(Some(id), waker));
+                    kept.registered = Some(notifier.register(Some(id), waker));
                 }
                 _ => waker.wait(stirs, left.min(LOOK_EVERY)),
             }
         }
+    }
+
+    /// The journal that was open, or the one that has taken its place, and how long it is.
+    fn find_again<'a>(
+        &self,
+        id: ConversationId,
+        kept: &'a mut Option<OpenJournal>,
+    ) -> Result<(&'a mut OpenJournal, u64), JournalError> {
+        let in_place = kept.as_ref().and_then(OpenJournal::length_in_place);
+        let (journal, length) = if let (Some(journal), Some(length)) = (kept.take(), in_place) {
+            (journal, length)
+        } else {
+            let (file, path) = self.open_wherever_it_is(id)?;
+            let cannot_read = JournalError::io("read", &path);
+            OpenJournal::new(file, path.clone()).map_err(cannot_read)?
+        };
+        Ok((kept.insert(journal), length))
     }
 
     /// A journal that is just being moved to another project may be seen in neither.

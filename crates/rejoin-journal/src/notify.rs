@@ -60,10 +60,18 @@ pub(crate) struct Notifier {
 }
 
 /// Somebody who wants to know, until this is dropped.
-pub(crate) struct Registered<'a> {
-    notifier: &'a Notifier,
+#[derive(Debug)]
+pub(crate) struct Registered {
+    state: Arc<Mutex<State>>,
     id: Option<ConversationId>,
-    waker: &'a Waker,
+    waker: Waker,
+}
+
+impl Registered {
+    /// Whether it is this one who wants to know of that journal.
+    pub(crate) fn is(&self, id: ConversationId, waker: &Waker) -> bool {
+        self.id == Some(id) && self.waker.is(waker)
+    }
 }
 
 impl Notifier {
@@ -98,13 +106,14 @@ impl Notifier {
     }
 
     /// Stirs `waker` whenever that journal, or any, is written in a watched directory.
-    pub(crate) fn register<'a>(&'a self, id: Option<ConversationId>, waker: &'a Waker) -> Registered<'a> {
+    pub(crate) fn register(&self, id: Option<ConversationId>, waker: &Waker) -> Registered {
         let mut state = self.state();
         match id {
             Some(id) => state.followers.entry(id).or_default().push(waker.clone()),
             None => state.watchers.push(waker.clone()),
         }
-        Registered { notifier: self, id, waker }
+        drop(state);
+        Registered { state: Arc::clone(&self.state), id, waker: waker.clone() }
     }
 
     /// The journals that were written since this was asked last; `None` if it may be any.
@@ -117,12 +126,12 @@ impl Notifier {
     }
 }
 
-impl Drop for Registered<'_> {
+impl Drop for Registered {
     fn drop(&mut self) {
-        let mut state = self.notifier.state();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let remove = |wakers: &mut Vec<Waker>| {
             // One waker may be there for several.
-            if let Some(at) = wakers.iter().position(|waker| waker.is(self.waker)) {
+            if let Some(at) = wakers.iter().position(|waker| waker.is(&self.waker)) {
                 wakers.swap_remove(at);
             }
         };

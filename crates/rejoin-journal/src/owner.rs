@@ -46,6 +46,18 @@ impl Owner {
         Process::find(self.pid, self.born)
     }
 
+    /// For how long it has held the lock, in the largest unit there are two of; `None` if it did not say since when.
+    fn held_for(&self, now: jiff::Timestamp) -> Option<String> {
+        let started: jiff::Timestamp = self.started.parse().ok()?;
+        let seconds = now.duration_since(started).as_secs().max(0);
+        Some(match seconds {
+            0..120 => format!("{seconds} s"),
+            120..7200 => format!("{} min", seconds / 60),
+            7200..172_800 => format!("{} h", seconds / 3600),
+            _ => format!("{} days", seconds / 86_400),
+        })
+    }
+
     /// The process is surely not there any more: what holds the lock is something that it started.
     pub fn is_gone(&self) -> bool {
         self.pid != 0
@@ -72,8 +84,11 @@ impl fmt::Display for Owner {
         if !self.what.is_empty() {
             write!(f, ", {}", self.what)?;
         }
-        if !self.started.is_empty() {
-            write!(f, ", since {}", self.started)?;
+        match self.held_for(jiff::Timestamp::now()) {
+            Some(time) if gone => write!(f, ", {time} ago")?,
+            Some(time) => write!(f, ", for {time}")?,
+            None if self.started.is_empty() => {}
+            None => write!(f, ", since {}", self.started)?,
         }
         if gone {
             f.write_str(", which no longer runs here")?;
@@ -113,6 +128,20 @@ mod tests {
             owner.to_string(),
             format!("what was started by process {}, a turn, which no longer runs here", child.id())
         );
+    }
+
+    #[test]
+    fn people_are_told_for_how_long_and_not_since_when() {
+        let owner = Owner { started: "2026-11-15T20:00:00.000Z".into(), ..owner_of(std::process::id()) };
+        let held = |now: &str| owner.held_for(now.parse().unwrap()).unwrap();
+        assert_eq!(held("2026-11-15T20:00:20Z"), "20 s");
+        assert_eq!(held("2026-11-15T20:03:59Z"), "3 min");
+        assert_eq!(held("2026-11-15T23:10:00Z"), "3 h");
+        assert_eq!(held("2026-11-19T20:00:00Z"), "4 days");
+        assert_eq!(held("2026-11-15T19:00:00Z"), "0 s", "a clock that was set back");
+        assert!(!owner.to_string().contains("2026"), "{owner}");
+        let told = Owner { started: "20:15".into(), ..owner }.to_string();
+        assert!(told.ends_with(", a turn, since 20:15"), "{told}");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use rejoin_core::{ConversationId, ConversationInfo, Envelope, Record};
 
-use crate::{Blobs, Changes, Cursor, JournalError, Logs, Mark, Page, PageToken, Problem, Waker, Writer};
+use crate::{
+    Blobs, Changes, Cursor, JournalError, KeptOpen, Logs, Mark, Page, PageToken, Problem, Waker, Writer,
+};
 
 /// The longest line that is written or loaded.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -51,6 +53,30 @@ pub trait Store: Send + Sync {
         waker: &Waker,
         each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<u64, JournalError>;
+
+    /// [`Store::tail`] for whoever calls it again and again: `kept` is its own, empty at first, and holds what need not
+    /// be found anew at each call. What stood before the cursor `known` must still stand there when something is handed
+    /// out, else it is [`JournalError::Diverged`]. Returns the cursor of the place to go on from.
+    #[allow(clippy::too_many_arguments, reason = "those of `tail`, and what is known")]
+    fn tail_on(
+        &self,
+        id: ConversationId,
+        from: u64,
+        known: &Cursor,
+        timeout: Duration,
+        waker: &Waker,
+        _kept: &mut KeptOpen,
+        each: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<Cursor, JournalError> {
+        self.place(id, known)?;
+        let end = self.tail(id, from, timeout, waker, each)?;
+        self.cursor(id, end)
+    }
+
+    /// [`Store::cursor`] of a place that [`Store::tail_on`] handed out with the same `kept`.
+    fn cursor_on(&self, id: ConversationId, place: u64, _kept: &KeptOpen) -> Result<Cursor, JournalError> {
+        self.cursor(id, place)
+    }
 
     /// Which journals were added, written or removed since a mark, whoever did it. A mark of another
     /// store, or of an earlier run of it, is answered with all of them ([`Changes::whole`]).
@@ -118,6 +144,11 @@ pub trait Store: Send + Sync {
     /// How the journals of a project stand, or all, newest first, without looking into any: names of
     /// projects may collide, so some of another one can be among them.
     fn look(&self, project: Option<&str>) -> Result<Vec<JournalState>, JournalError>;
+
+    /// How the journal of one conversation stands; `None` if it is not there, or empty.
+    fn look_at(&self, id: ConversationId) -> Result<Option<JournalState>, JournalError> {
+        Ok(self.look(None)?.into_iter().find(|state| state.id == id))
+    }
 
     /// The conversations of a project, or all, newest first: so many of them, behind those of an earlier
     /// page. Only first lines are read. No conversation comes twice; one that is written meanwhile goes to

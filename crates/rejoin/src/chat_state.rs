@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rejoin_core::{Agent, ConversationId, MessageId, Scope};
+use rejoin_core::{Agent, ConversationId, MessageId, Permissions, Scope};
 use serde::{Deserialize, Serialize};
 
 use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, WantedMessage, Why, exit_code};
@@ -104,6 +104,11 @@ impl ChatState {
         &self.agent
     }
 
+    /// Where it was begun: files are looked for from there.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The message after which the next turn goes on, if not the head.
     pub fn checkpoint(&self) -> Option<&WantedMessage> {
         self.checkpoint.as_ref()
@@ -178,11 +183,54 @@ impl ChatState {
 
     /// Another agent does the next turns; what the next turn would refuse is refused now, and nothing changes.
     pub fn choose_agent(&mut self, rejoin: &Rejoin, agent: Agent) -> Result<(), Error> {
-        let mut chosen = self.clone();
-        chosen.options.agent = Some(agent);
-        chosen.agent = chosen.turn(rejoin, SOMETHING).dry_run()?.agent;
-        *self = chosen;
+        self.try_options(rejoin, |options| options.agent = Some(agent))
+    }
+
+    /// What the agent may do from the next turn on; what the next turn would refuse is refused now, and nothing
+    /// changes.
+    pub fn choose_permissions(&mut self, rejoin: &Rejoin, level: Permissions) -> Result<(), Error> {
+        self.try_options(rejoin, |options| options.permissions = Some(level))
+    }
+
+    /// A file goes along with the next turn; what that turn would refuse is refused now, and nothing changes.
+    pub fn attach(&mut self, rejoin: &Rejoin, file: impl Into<PathBuf>) -> Result<(), Error> {
+        let file = file.into();
+        self.try_options(rejoin, |options| options.attach.push(file))
+    }
+
+    /// No file goes along with the next turn.
+    pub fn detach_all(&mut self) {
+        self.options.attach.clear();
+    }
+
+    /// Changes how turns are carried out, if the next turn would take it.
+    fn try_options(&mut self, rejoin: &Rejoin, change: impl FnOnce(&mut TurnOptions)) -> Result<(), Error> {
+        let mut changed = self.clone();
+        change(&mut changed.options);
+        changed.agent = changed.turn(rejoin, SOMETHING).dry_run()?.agent;
+        *self = changed;
         Ok(())
+    }
+
+    /// Another conversation of the same directory: a new one with the same agent, model and permissions, or one that
+    /// goes on with its own. What is meant for one turn is not taken along.
+    pub fn another(&self, rejoin: &Rejoin, conversation: ChatConversation) -> Result<Self, Error> {
+        let is_new = conversation == ChatConversation::New;
+        let mut options = self.options.clone();
+        options.fresh = false;
+        options.attach.clear();
+        if is_new {
+            options.agent = Some(self.agent.clone());
+        } else {
+            (options.agent, options.model, options.permissions) = (None, None, None);
+        }
+        let start = ChatStart { conversation, options, ..ChatStart::default() };
+        Self::begin(rejoin, &self.dir, start)
+    }
+
+    /// Who would do the next turn does it, and those after it, whoever else takes turns in the conversation meanwhile.
+    pub fn keep_agent(&mut self) {
+        self.options.agent = Some(self.agent.clone());
     }
 
     /// The next turns ask for this model.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use rejoin_agents::{Definition, Login};
-use rejoin_core::{Agent, Event, Outcome, Stream};
+use rejoin_core::{Agent, Event, FailureClass, Outcome, Stream};
 use rejoin_engine::Installation;
 use serde::Serialize;
 
@@ -53,7 +53,14 @@ pub struct AgentCheckup {
 impl AgentCheckup {
     /// The worst of its findings.
     pub fn worst(&self) -> Finding {
-        let has = |finding| self.checks.iter().any(|check| check.finding == finding);
+        Finding::worst_of(&self.checks)
+    }
+}
+
+impl Finding {
+    /// The worst of some points.
+    pub(crate) fn worst_of(checks: &[AgentCheck]) -> Finding {
+        let has = |finding| checks.iter().any(|check| check.finding == finding);
         if has(Finding::Broken) {
             Finding::Broken
         } else if has(Finding::Note) {
@@ -96,6 +103,25 @@ impl Rejoin {
             checkups.push(AgentCheckup { agent: agent.agent(), title: agent.title(), checks });
         }
         checkups
+    }
+
+    /// What to do about a failure of this kind, where that is known: how to log in, where to look.
+    pub fn cure(&self, agent: &Agent, class: FailureClass) -> Option<String> {
+        match class {
+            FailureClass::Login => {
+                let setup = self.setup(agent);
+                if let Some(key) = setup.endpoint.as_ref().and_then(|endpoint| endpoint.key_env.as_deref()) {
+                    return Some(format!("set {key} to a key that the endpoint takes"));
+                }
+                let env = |name: &str| setup.env.get(name).map(Into::into).or_else(|| std::env::var_os(name));
+                let mut known = rejoin_agents::registry().iter();
+                Some(known.find(|known| known.agent() == *agent)?.login(&env)?.how)
+            }
+            FailureClass::Launch | FailureClass::Setup => {
+                Some("`rejoin doctor` tells what is installed, and what is missing".to_owned())
+            }
+            _ => None,
+        }
     }
 
     /// Two turns in a conversation of their own: the word told in the first must come back, and
@@ -168,7 +194,7 @@ impl Rejoin {
 }
 
 impl AgentCheck {
-    fn fine(name: &'static str, text: String) -> Self {
+    pub(crate) fn fine(name: &'static str, text: String) -> Self {
         Self { name, finding: Finding::Fine, text, next: String::new() }
     }
 }

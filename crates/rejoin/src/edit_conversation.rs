@@ -51,6 +51,15 @@ impl ConversationView<'_> {
         self.note(&[System::Title { name: name.to_owned() }])
     }
 
+    /// Takes its name away; gives the one it had.
+    pub fn remove_name(&self) -> Result<Option<String>, Error> {
+        let name = self.conversation.name.clone();
+        if name.is_some() {
+            self.note(&[System::Title { name: String::new() }])?;
+        }
+        Ok(name)
+    }
+
     /// Puts labels on it and takes labels off; gives the labels it has then.
     pub fn tag(&self, add: &[String], remove: &[String]) -> Result<Vec<String>, Error> {
         for tag in add {
@@ -106,8 +115,9 @@ impl ConversationView<'_> {
                     Some(0) => Ok((None, None)),
                     Some(left) => Ok((Some(path[left - 1].end), None)),
                     None => Err(Error::usage(format!(
-                        "{count} turns back is too far: the path to the head has only {}; `rejoin show --tree` draws it",
-                        path.len()
+                        "{count} turns back is too far: the path to the head has only {}; `rejoin show {} --tree` draws it",
+                        path.len(),
+                        self.id.short()
                     ))),
                 }
             }

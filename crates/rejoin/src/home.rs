@@ -56,6 +56,11 @@ impl Rejoin {
         }
     }
 
+    /// The configuration it was opened with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Where all data is kept: `$REJOIN_HOME`, or what was chosen instead.
     pub fn home(&self) -> &Path {
         self.engine.home()
@@ -147,7 +152,7 @@ impl Rejoin {
     }
 }
 
-fn default_home() -> Result<PathBuf, Error> {
+pub(crate) fn default_home() -> Result<PathBuf, Error> {
     use etcetera::BaseStrategy;
     match std::env::var_os("REJOIN_HOME") {
         Some(home) if !home.is_empty() => Ok(PathBuf::from(home)),

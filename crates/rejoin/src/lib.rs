@@ -35,7 +35,7 @@
 //! | change one between turns | [`ConversationView::rename`], [`tag`](ConversationView::tag), [`branch`](ConversationView::branch), [`rewind`](ConversationView::rewind), [`amend`](ConversationView::amend), [`remove`](ConversationView::remove); [`Rejoin::fork`] |
 //! | take conversations along | [`ConversationView::export`], [`Rejoin::import`], [`Rejoin::move_project`] |
 //! | keep a chat's state | [`ChatState`] |
-//! | look after agents and journals | [`Rejoin::agents`], [`Rejoin::doctor`], [`Rejoin::check`], [`Rejoin::prunable`] |
+//! | look after agents and journals | [`Rejoin::agents`], [`Rejoin::doctor`], [`Rejoin::check_home`], [`Rejoin::check`], [`Rejoin::prunable`] |
 //!
 //! Results that the command prints with `--json` are types here, and serialise to the same. What was not done is an
 //! [`Error`]; a turn that ran and failed is an [`Outcome`]. [`exit_code`] has the command's number for each.
@@ -54,7 +54,9 @@ mod agents;
 mod async_turn;
 mod builder;
 mod chat_state;
+mod check_home;
 mod check_journal;
+mod code_spans;
 mod config;
 mod conversation_view;
 mod doctor;
@@ -70,11 +72,14 @@ mod home;
 mod list;
 mod move_project;
 mod name;
+mod original_wording;
 mod other_processes;
+mod projects;
 mod prune;
 mod request;
 mod resolve;
 mod search;
+mod settings;
 mod shown;
 mod state_digest;
 mod stats;
@@ -90,8 +95,10 @@ pub use agents::{AgentReport, known_agents};
 pub use async_turn::AsyncTurn;
 pub use builder::TurnBuilder;
 pub use chat_state::{ChatConversation, ChatStart, ChatState};
+pub use check_home::HomeCheckup;
 pub use check_journal::{JournalCheck, JournalProblem};
-pub use config::{AgentConfig, Config, ProjectConfig, Resume, suggestion};
+pub use code_spans::{CodeColours, CodeKind, CodeSpan};
+pub use config::{AgentConfig, BuiltNotify, Config, Notify, ProjectConfig, Resume, suggestion};
 pub use conversation_view::ConversationView;
 pub use doctor::{AgentCheck, AgentCheckup, Finding};
 pub use duration::parse_duration;
@@ -101,6 +108,7 @@ pub use export::{Format, ImportOutcome, Imported, Redactor};
 pub use home::Rejoin;
 pub use list::{ListFilter, ListedConversation, Listing};
 pub use name::check_name;
+pub use projects::ListedProject;
 pub use prune::PruneFilter;
 pub use rejoin_agents::{Answer, Capabilities};
 pub use rejoin_core::plan::Guard;
@@ -114,14 +122,15 @@ pub use rejoin_core::{
 pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,
     KeptAttachment, Limits, NextEvent, NextEvents, NotAnswered, OpenQuestion, SUPERVISE, ShellCommand,
-    TurnError, TurnHandle, TurnOutcome, WatchedEvents, end_left, supervisor_main,
+    TurnError, TurnHandle, TurnOutcome, WatchedEvents, end_left, project_of, supervisor_main,
 };
-pub use rejoin_index::{ConversationState, Grouping, Progress, Query, TextSource};
+pub use rejoin_index::{ConversationState, Grouping, ListPlace, Progress, Query, TextSource};
 pub use rejoin_journal::{BlobId, Cursor, JournalError, Owner, Problem, Process};
 pub use request::{TurnRequest, WantedConversation, WantedMessage, WantedPlace};
 pub use search::{SearchFilter, SearchHit, SearchResults};
+pub use settings::{Setting, SettingOrigin};
 pub use shown::{ShownConversation, ShownMessage, ShownOrigin, ShownTurn};
-pub use stats::{Stats, StatsFilter, TurnCounts};
+pub use stats::{GroupCounts, Stats, StatsFilter, TurnCounts};
 pub use text_width::{cut_to_width, one_line};
 pub use tree_rows::TreeRow;
 pub use turn_options::TurnOptions;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{Agent, ConversationId, Usage};
-use rejoin_index::{ConversationEntry, ConversationFilter, ConversationState};
+use rejoin_index::{ConversationEntry, ConversationFilter, ConversationState, ListPlace};
 use serde::{Deserialize, Serialize};
 
 use crate::resolve::known_agent;
@@ -23,8 +23,16 @@ pub struct ListFilter {
     pub agent: Option<Agent>,
     /// Only those with all of these labels.
     pub tags: Vec<String>,
+    /// Only those with none of these labels.
+    pub without_tags: Vec<String>,
     /// Only those used since then.
     pub since: Option<SystemTime>,
+    /// Only those that stand like this.
+    pub state: Option<ConversationState>,
+    /// Only these.
+    pub only: Option<BTreeSet<ConversationId>>,
+    /// Only those behind this place in the list.
+    pub behind: Option<ListPlace>,
     /// At most so many.
     pub limit: Option<usize>,
 }
@@ -106,6 +114,24 @@ impl Rejoin {
     /// # }
     /// ```
     pub fn list(&self, filter: &ListFilter) -> Result<Listing, Error> {
+        self.list_where(filter, &|_| true)
+    }
+
+    /// The same, of those projects only (`None` for conversations that lost theirs) of which `accept` says so.
+    pub fn list_where(
+        &self,
+        filter: &ListFilter,
+        accept: &dyn Fn(Option<&str>) -> bool,
+    ) -> Result<Listing, Error> {
+        let mut only = filter.only.clone();
+        if filter.state == Some(ConversationState::Running) {
+            let running = self.running()?.into_iter();
+            only = Some(running.filter(|id| only.as_ref().is_none_or(|only| only.contains(id))).collect());
+        }
+        let stands = |id: ConversationId, state: ConversationState| match filter.state {
+            None | Some(ConversationState::Running) => true,
+            Some(wanted) => wanted == state && !self.is_running(id),
+        };
         let project = project_of(filter.project.as_deref());
         let mut index = self.index();
         let list = index.list(&ConversationFilter {
@@ -113,6 +139,12 @@ impl Rejoin {
             agent: filter.agent.as_ref(),
             tags: &filter.tags,
             since: filter.since,
+            only: only.as_ref(),
+            accept: Some(&|id, summary| {
+                let is_left_out = filter.without_tags.iter().any(|tag| summary.tags.contains(tag));
+                !is_left_out && accept(summary.project.as_deref()) && stands(id, summary.state)
+            }),
+            behind: filter.behind,
             limit: filter.limit,
         })?;
         if let Some(agent) = filter.agent.as_ref().filter(|_| list.conversations.is_empty()) {

@@ -90,7 +90,7 @@ impl Resolve<'_> {
                 "nothing tells which agent that turn was meant for: it was cut before that was written; name one with -a",
             ));
         }
-        let agent = self.choose_agent(last_agent, &project_config)?;
+        let agent = self.choose_agent(last_agent, &project_config, &project)?;
         let mut setup = self.setup(&agent.agent());
         setup.model = project_config.model.or(setup.model);
         let wish = match (request.ephemeral, request.fresh, rejoin.may_resume()) {
@@ -202,11 +202,18 @@ impl Resolve<'_> {
     fn choose_agent(
         &self,
         last: Option<Agent>,
-        project: &ProjectConfig,
+        settings: &ProjectConfig,
+        project: &Path,
     ) -> Result<Arc<dyn Definition>, Error> {
-        let configured = project.agent.clone().or_else(|| self.rejoin.config.agent.clone()).map(Agent::named);
-        if let Some(agent) = self.request.agent.clone().or(last).or(configured) {
+        if let Some(agent) = self.request.agent.clone().or(last) {
             return known_agent(&agent);
+        }
+        if let Some(agent) = &settings.agent {
+            return known_agent(&Agent::named(agent))
+                .map_err(|error| Error::usage(ProjectConfig::about(project, "agent", &error.to_string())));
+        }
+        if let Some(agent) = &self.rejoin.config.agent {
+            return known_agent(&Agent::named(agent));
         }
         let installed = rejoin_agents::registry().iter().find(|agent| {
             agent.embedded().is_none()

@@ -70,6 +70,8 @@ pub struct ShownTurn {
     pub parent: Option<TurnId>,
     /// Who did it.
     pub agent: Option<Agent>,
+    /// When it began, as the journal says (RFC 3339).
+    pub started: String,
     /// How often it was amended.
     pub revision: u32,
     /// `completed`, `failed`, or `cut`.
@@ -95,12 +97,17 @@ pub struct ShownMessage {
     /// Who speaks.
     #[serde(rename = "type")]
     pub kind: Kind,
+    /// When it was last written, as the journal says (RFC 3339).
+    pub time: String,
     /// The model that wrote it, where known.
     pub model: Option<String>,
     /// Tokens of the turn, as far as they were counted when it was last written.
     pub tokens: Option<Usage>,
     /// Texts, calls, results, attachments.
     pub parts: Vec<Part>,
+    /// What stood there before it was amended; absent if it never was, and in an export.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original: Option<Vec<Part>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -119,6 +126,7 @@ impl ShownTurn {
             id: turn.id,
             parent: turn.parent,
             agent: turn.agent.clone(),
+            started: turn.started.clone(),
             revision: turn.revision,
             state: turn.state(),
             receipt: turn.receipt.clone(),
@@ -131,8 +139,8 @@ impl ShownTurn {
 
 impl From<Message> for ShownMessage {
     fn from(message: Message) -> Self {
-        let Message { id, kind, model, tokens, parts, .. } = message;
-        Self { id, kind, model, tokens, parts }
+        let Message { id, kind, timestamp, model, tokens, parts, .. } = message;
+        Self { id, kind, time: timestamp, model, tokens, parts, original: None }
     }
 }
 
@@ -161,9 +169,14 @@ impl ConversationView<'_> {
     /// One of its turns, for programs; longer texts are cut at `limit` bytes, visibly.
     pub fn shown_turn(&self, turn: &Turn, limit: usize) -> Result<ShownTurn, Error> {
         let messages = self.messages(turn, limit)?;
+        let mut originals = self.original_wordings(turn, limit)?;
+        let shown = |message: Message| ShownMessage {
+            original: originals.remove(&message.id),
+            ..ShownMessage::from(message)
+        };
         Ok(ShownTurn {
             tool_calls: self.tool_calls(turn, &messages),
-            messages: messages.into_iter().map(ShownMessage::from).collect(),
+            messages: messages.into_iter().map(shown).collect(),
             ..ShownTurn::without_words(turn)
         })
     }

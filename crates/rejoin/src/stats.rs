@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{Agent, Calls, Usage};
-use rejoin_index::{Bar, Grouping};
+use rejoin_index::{Bar, Group, Grouping};
 use serde::{Deserialize, Serialize};
 
 use crate::list::project_of;
@@ -20,6 +20,8 @@ pub struct StatsFilter {
     pub since: Option<SystemTime>,
     /// What they are counted by, besides all together.
     pub by: Option<Grouping>,
+    /// What those of each group are counted by, in turn: the agents of each day, say.
+    pub then: Option<Grouping>,
 }
 
 /// What was counted, as `rejoin stats --json` prints it.
@@ -29,9 +31,9 @@ pub struct StatsFilter {
 pub struct Stats {
     /// All turns together.
     pub all: TurnCounts,
-    /// By agent, model, project or day, in the order of their names; `None` if that was not asked for.
+    /// By agent, model, project or day, in the order of their names; absent if that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<BTreeMap<String, TurnCounts>>,
+    pub by: Option<BTreeMap<String, GroupCounts>>,
     /// What could not be read.
     #[serde(skip)]
     pub warnings: Vec<String>,
@@ -60,12 +62,26 @@ pub struct TurnCounts {
     pub usage: Usage,
     /// Their cost in US dollars, where agents tell.
     pub cost: f64,
+    /// How long they took, together.
+    pub milliseconds: u64,
     /// Bytes sent to agents.
     pub bytes_sent: u64,
-    /// Bytes that were not sent again because a session was resumed: for every resumed turn, the
-    /// history its agent should know, as far as it fits into the budget of a replay, less what was
-    /// sent instead.
+    /// Bytes that were not sent again because a session was resumed: for every resumed turn, what a fresh session
+    /// would have been sent, less what was sent instead. With `bytes_sent` it is what replays alone would have sent.
     pub bytes_saved: u64,
+}
+
+/// Turns that have something in common, counted.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct GroupCounts {
+    /// All of them.
+    #[serde(flatten)]
+    pub all: TurnCounts,
+    /// By what their group is divided by, in the order of their names; absent if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<BTreeMap<String, TurnCounts>>,
 }
 
 impl From<Bar> for TurnCounts {
@@ -80,6 +96,7 @@ impl From<Bar> for TurnCounts {
             tool_calls: bar.calls,
             usage: bar.usage,
             cost: bar.cost,
+            milliseconds: bar.milliseconds,
             bytes_sent: bar.sent,
             bytes_saved: bar.saved,
         }
@@ -102,9 +119,14 @@ impl Rejoin {
             project: project.as_deref(),
             since,
             by: filter.by,
+            then: filter.then,
             budget: &budget,
         })?;
-        let groups = || counted.by.into_iter().map(|(name, bar)| (name, bar.into())).collect();
+        let group = |group: Group| {
+            let inner = group.by.into_iter().map(|(name, bar)| (name, bar.into()));
+            GroupCounts { all: group.all.into(), by: filter.then.map(|_| inner.collect()) }
+        };
+        let groups = || counted.by.into_iter().map(|(name, counted)| (name, group(counted))).collect();
         Ok(Stats {
             all: counted.all.into(),
             by: filter.by.map(|_| groups()),

@@ -29,6 +29,11 @@ pub struct Why {
     /// The session the guards are about: the one that is resumed, or the nearest one to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Bytes of history that would go along with the prompt, by the stored sizes of the turns that would be told,
+    /// within the agent's replay budget.
+    pub history_bytes: usize,
+    /// The same for a fresh session, which is told all it should know.
+    pub replay_bytes: usize,
     /// Every guard, in the order they are asked; none if there is no session.
     pub checks: Vec<GuardCheck>,
     /// What the user should know of the next turn.
@@ -70,10 +75,13 @@ impl Rejoin {
                     ..compare(next, &agent, *guard, pin)
                 })
             };
+            let plan = plan(situation, stored);
             Why {
                 agent: agent.clone(),
                 conversation: next.conversation,
-                plan: plan(situation, stored).decision(),
+                plan: plan.decision(),
+                history_bytes: next.told_bytes(&plan),
+                replay_bytes: next.replay_bytes(),
                 program: next.installation.path.to_string_lossy().into_owned(),
                 version: next.installation.capabilities.version.clone(),
                 can_resume: situation.runtime.can_resume,

@@ -620,6 +620,33 @@ fn a_chat_keeps_what_is_meant_for_all_turns_and_forgets_what_was_for_one() {
 }
 
 #[test]
+fn a_chat_takes_files_and_levels_only_if_the_next_turn_would_and_goes_elsewhere_with_neither() {
+    let Some(place) = Place::new() else { return };
+    let (rejoin, project) = (&place.rejoin, place.project());
+    let options = TurnOptions { agent: Some(Agent::Demo), ..TurnOptions::default() };
+    let start = ChatStart { options, ..ChatStart::default() };
+    let mut chat = ChatState::begin(rejoin, &project, start).unwrap();
+    let before = chat.clone();
+    assert!(chat.attach(rejoin, project.join("nowhere.txt")).is_err());
+    assert_eq!((&chat, chat.dir()), (&before, project.as_path()));
+    std::fs::write(project.join("notes.txt"), "notes").unwrap();
+    chat.attach(rejoin, project.join("notes.txt")).unwrap();
+    chat.detach_all();
+    assert_eq!(chat, before);
+    chat.attach(rejoin, project.join("notes.txt")).unwrap();
+    chat.choose_permissions(rejoin, Permissions::Read).unwrap();
+    let first = chat.turn(rejoin, "hello").run(|_| {}).unwrap();
+    assert_eq!(first.receipt().attachments.len(), 1);
+    let id = first.receipt().conversation.unwrap();
+    assert_eq!(rejoin.open_conversation(id).unwrap().conversation().ceiling, Some(Permissions::Read));
+    let new = chat.another(rejoin, ChatConversation::New).unwrap();
+    assert_eq!((new.options().permissions, new.options().attach.len()), (Some(Permissions::Read), 0));
+    let found = new.another(rejoin, ChatConversation::Id(id)).unwrap();
+    assert_eq!((found.options().permissions, found.options().agent.clone()), (None, None));
+    assert_eq!((found.conversation(), found.agent()), (Some(id), &Agent::Demo));
+}
+
+#[test]
 fn a_chat_begins_a_named_conversation_but_not_one_that_was_to_be_found() {
     let Some(place) = Place::new() else { return };
     let (rejoin, project) = (&place.rejoin, place.project());

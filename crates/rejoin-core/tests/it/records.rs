@@ -61,6 +61,7 @@ fn receipt() -> Receipt {
     receipt.session = Some("new".into());
     receipt.model = Some("a-model".into());
     receipt.outcome = Outcome::failed(FailureClass::RateLimit, "429");
+    receipt.replay_bytes = Some(4000);
     receipt.attachments = vec![attachment()];
     receipt.lossy = true;
     receipt.usage = Some(Usage { input: 10, cached: 20, output: 30 });

@@ -44,7 +44,7 @@ fn deltas_make_up_the_message() {
     let ran = Demo::new().turn("hello");
     let deltas: String = ran.all("delta").iter().map(|delta| delta["text"].as_str().unwrap()).collect();
     assert_eq!(deltas, ran.answer());
-    assert_eq!(ran.seen(), "SEEN n=0 marks=none");
+    assert!(!ran.answer().contains("SEEN"), "no mark was sent: {}", ran.answer());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn instructions_are_stated_and_are_no_message_of_the_user() {
     running.send(&json!({ "type": "prompt", "text": "hello", "instructions": "be brief MARK-i" }));
     let ran = running.finish();
     assert!(ran.answer().contains("My standing instructions: “be brief MARK-i”."), "{}", ran.answer());
-    assert_eq!(ran.seen(), "SEEN n=0 marks=none");
+    assert!(!ran.answer().contains("SEEN"), "{}", ran.answer());
 }
 
 #[test]

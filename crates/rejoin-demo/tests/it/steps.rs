@@ -90,6 +90,15 @@ fn each_piece_of_clock_says_when_it_was_written() {
 }
 
 #[test]
+fn a_file_is_recited_piece_by_piece() {
+    let ran = Demo::new().turn("RECITE /dev/null/nothing");
+    ran.assert_ok();
+    assert!(ran.all("message")[0]["text"].as_str().unwrap().starts_with("I cannot read /dev/null/nothing: "));
+    let ran = Demo::new().turn("RECITE Cargo.toml");
+    assert!(ran.all("delta").iter().filter(|event| event["message"] == "m1").count() > 1);
+}
+
+#[test]
 fn sleep_is_silent_with_a_tool_open() {
     let start = Instant::now();
     let ran = Demo::new().turn("SLEEP 0.1");

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rejoin_core::compose::Told;
 use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
-    Conversation, ConversationId, ConversationInfo, FailureClass, Kind, Limit, LimitedBy, MessageId, Origin,
-    Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn, TurnId, TurnState,
-    not_counted, pins_to_weigh,
+    Conversation, ConversationId, ConversationInfo, Decision, FailureClass, Kind, Limit, LimitedBy,
+    MessageId, Origin, Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn,
+    TurnId, TurnState, not_counted, pins_to_weigh,
 };
 use rejoin_journal::{Loaded, messages};
 
@@ -306,6 +306,21 @@ impl TurnContext {
             matches!(outcome, Some(Outcome::Failed { class: FailureClass::ContextOverflow, .. }))
         };
         order.setup.replay_budget >> mine.take_while(overflowed).count().min(8)
+    }
+
+    /// What the turns behind the first `known` ones of the slice take in a replay: their stored size, within the
+    /// budget. No text is read for it.
+    pub(crate) fn told_bytes(&self, order: &Order, known: usize) -> usize {
+        let turns = self.slice.after(known).filter_map(|turn| self.conversation.tree.turn(turn));
+        turns.map(|turn| turn.bytes).sum::<usize>().min(self.budget(order))
+    }
+
+    /// What a fresh session would have been sent instead of the `sent` bytes of a resumed turn.
+    pub(crate) fn replay_bytes(&self, order: &Order, plan: &Decision, sent: usize) -> Option<usize> {
+        let Decision::Resume { catch_up, .. } = plan else { return None };
+        let known = self.slice.len().saturating_sub(*catch_up);
+        // A turn that was not begun saved nothing.
+        (sent > 0).then(|| sent + self.told_bytes(order, 0).saturating_sub(self.told_bytes(order, known)))
     }
 
     /// A turn the session may hold was cut, or ended without a word: commands may have run.

@@ -33,6 +33,8 @@ struct State {
     closed: bool,
     /// Those who wait without a thread.
     wakers: Vec<Waker>,
+    /// How many threads wait: to call where nobody waits costs a system call, too.
+    waiting: usize,
 }
 
 struct Shared {
@@ -69,6 +71,7 @@ impl Feed {
             place: 0,
             closed: false,
             wakers: Vec::new(),
+            waiting: 0,
         };
         Self(Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), ephemeral }))
     }
@@ -139,9 +142,20 @@ impl Feed {
     /// Lets all look who wait.
     fn notify(&self, mut state: MutexGuard<'_, State>) {
         let wakers = std::mem::take(&mut state.wakers);
+        let anybody = state.waiting > 0;
         drop(state);
-        self.0.changed.notify_all();
+        if anybody {
+            self.0.changed.notify_all();
+        }
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn wait<'a>(&'a self, mut state: MutexGuard<'a, State>, limit: Duration) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let waited = self.0.changed.wait_timeout(state, limit);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        state.waiting -= 1;
+        state
     }
 
     /// Wakes somebody, once, when there is something to look at again. To be asked before looking.
@@ -173,7 +187,7 @@ impl Feed {
                 return Fed::Closed;
             }
             let Some(left) = deadline.checked_duration_since(Instant::now()) else { return Fed::Nothing };
-            state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wait(state, left);
         }
     }
 
@@ -189,7 +203,7 @@ impl Feed {
         let mut state = self.lock();
         while state.place <= place && !state.closed {
             let Some(left) = deadline.checked_duration_since(Instant::now()) else { return false };
-            state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wait(state, left);
         }
         state.closed
     }

@@ -1,8 +1,11 @@
 //! Where events go: through the journal to whoever watches. What must be on record before it is shown is
-//! appended first, and order is kept. The engine waits for the journal, never for a watcher: if more than
-//! a few MiB wait for the disk it stops reading ([`Outbox::is_full`]) and can still stop an agent in time.
+//! appended first, and order is kept. Pieces of text need not be: unless something before them is still on its way
+//! through the journal, they are handed on at once, and written down with what comes within a quarter of a second.
+//! The engine waits for the journal, never for a watcher: if more than a few MiB wait for the disk it stops reading
+//! ([`Outbox::is_full`]) and can still stop an agent in time.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,8 +24,14 @@ const UNWRITTEN_BYTES: usize = 4 << 20;
 /// So much is written and handed on at once, if it is there.
 const AT_ONCE: usize = 256 << 10;
 
+/// Text that was handed on already waits for the next tick of its mailbox, unless it is more than this.
+const TEXT_AT_ONCE: usize = 64 << 10;
+
 pub(crate) enum Note {
+    /// To be written down and handed on.
     Events(Batch, usize),
+    /// Pieces of text that were handed on, to be written down.
+    Told(Batch),
     System(Box<System>),
     NextRun,
     /// Write these, wait for the disk, say what came of it.
@@ -46,6 +55,8 @@ pub(crate) struct Outbox {
 
 struct Journal {
     mailbox: Sender<JournalKeeper>,
+    /// How many [`Note::Events`] were not handed on yet.
+    untold: Arc<AtomicUsize>,
     trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
@@ -54,7 +65,7 @@ impl Outbox {
     /// without one (`--ephemeral`).
     pub(crate) fn new(feed: Feed, writers: Option<&JournalWriters>) -> std::io::Result<Self> {
         let open = |writers: &JournalWriters| -> std::io::Result<Journal> {
-            Ok(Journal { mailbox: writers.open(DELAY)?, trouble: Arc::default() })
+            Ok(Journal { mailbox: writers.open(DELAY)?, untold: Arc::default(), trouble: Arc::default() })
         };
         let journal = writers.map(open).transpose()?;
         Ok(Self { feed, journal, fresh: Vec::new(), fresh_bytes: 0 })
@@ -64,8 +75,9 @@ impl Outbox {
     pub(crate) fn keep(&mut self, writer: RecordWriter, follow: Follow) {
         if let Some(journal) = &self.journal {
             let (feed, trouble) = (self.feed.clone(), Arc::clone(&journal.trouble));
+            let untold = Arc::clone(&journal.untold);
             feed.reached(writer.place());
-            journal.mailbox.keep(JournalKeeper { writer, feed, trouble, follow });
+            journal.mailbox.keep(JournalKeeper { writer, feed, untold, trouble, follow });
         }
     }
 
@@ -82,9 +94,15 @@ impl Outbox {
         }
         let batch = std::mem::take(&mut self.fresh);
         let bytes = std::mem::take(&mut self.fresh_bytes);
-        match &self.journal {
-            Some(journal) => journal.mailbox.push(Note::Events(batch, bytes), bytes),
-            None => self.feed.push(batch, bytes, 0),
+        let Some(journal) = &self.journal else { return self.feed.push(batch, bytes, 0) };
+        // Only this thread adds to it: what is zero here stays so until something is put in below.
+        if batch.iter().all(is_gathered) && journal.untold.load(Ordering::Acquire) == 0 {
+            // First of all: what stands in the journal was handed on.
+            self.feed.push(batch.clone(), bytes, 0);
+            journal.mailbox.push_for_later(Note::Told(batch), bytes, TEXT_AT_ONCE);
+        } else {
+            journal.untold.fetch_add(1, Ordering::AcqRel);
+            journal.mailbox.push(Note::Events(batch, bytes), bytes);
         }
     }
 
@@ -146,6 +164,7 @@ impl Drop for Outbox {
 pub(crate) struct JournalKeeper {
     writer: RecordWriter,
     feed: Feed,
+    untold: Arc<AtomicUsize>,
     trouble: Arc<Mutex<Option<Trouble>>>,
     follow: Follow,
 }
@@ -156,15 +175,24 @@ impl Keeper for JournalKeeper {
     fn carry_out(&mut self, notes: &mut VecDeque<Note>) {
         match notes.pop_front() {
             Some(Note::Events(mut batch, mut bytes)) => {
+                let mut count = 1;
                 // What came meanwhile is written in one go: an append costs the same for little and much.
                 while bytes < AT_ONCE && matches!(notes.front(), Some(Note::Events(..))) {
                     if let Some(Note::Events(more, weight)) = notes.pop_front() {
                         batch.extend(more);
                         bytes += weight;
+                        count += 1;
                     }
                 }
                 self.take_in(batch, bytes);
+                self.untold.fetch_sub(count, Ordering::AcqRel);
             }
+            Some(Note::Told(batch)) => drop(self.attempt(|writer| {
+                for event in &batch {
+                    writer.note(event);
+                }
+                writer.flush_if_due()
+            })),
             Some(Note::System(system)) => drop(self.attempt(|writer| writer.put(&system))),
             Some(Note::NextRun) => self.writer.next_run(),
             Some(Note::Synced(records, done)) => {

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const MOST_THREADS: usize = 32;
 /// A thread that has had nothing to do for so long goes, while others are there.
 const IDLE: Duration = Duration::from_secs(2);
+/// Mailboxes are looked at again in turns that lie so far apart: many of them by one thread that was woken once.
+const TURNS: Duration = Duration::from_millis(25);
 /// So much is carried out of one mailbox before others get their turn.
 const SHARE_BYTES: usize = 4 << 20;
 
@@ -43,6 +45,7 @@ impl<K: Keeper> Clone for WriterPool<K> {
 struct Pool<K: Keeper> {
     state: Mutex<PoolState<K>>,
     work: Condvar,
+    begun: Instant,
 }
 
 struct PoolState<K: Keeper> {
@@ -55,6 +58,10 @@ struct PoolState<K: Keeper> {
     next: u64,
     threads: usize,
     idle: usize,
+    /// Until when one of those that are idle waits for the next that is due; the others need not wake for it.
+    on_time: Option<Instant>,
+    /// One of them was called to look after what is due.
+    called: bool,
 }
 
 struct Mailbox<K: Keeper> {
@@ -91,9 +98,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<K: Keeper + 'static> Default for WriterPool<K> {
     fn default() -> Self {
-        let state =
-            PoolState { ready: VecDeque::new(), due: BTreeMap::new(), open: 0, next: 0, threads: 0, idle: 0 };
-        Self(Arc::new(Pool { state: Mutex::new(state), work: Condvar::new() }))
+        let state = PoolState {
+            ready: VecDeque::new(),
+            due: BTreeMap::new(),
+            open: 0,
+            next: 0,
+            threads: 0,
+            idle: 0,
+            on_time: None,
+            called: false,
+        };
+        Self(Arc::new(Pool { state: Mutex::new(state), work: Condvar::new(), begun: Instant::now() }))
     }
 }
 
@@ -163,7 +178,13 @@ impl<K: Keeper + 'static> WriterPool<K> {
         let mut state = lock(&self.0.state);
         loop {
             if let Some(mailbox) = state.ready.pop_front() {
+                // It may take long: somebody else looks after what is ready, or will be.
+                let alone = state.on_time.is_none() && state.idle > 0 && !state.called;
+                state.called |= alone;
                 drop(state);
+                if alone {
+                    self.0.work.notify_one();
+                }
                 self.carry_out(&mailbox);
                 idle_since = Instant::now();
                 state = lock(&self.0.state);
@@ -189,9 +210,15 @@ impl<K: Keeper + 'static> WriterPool<K> {
                 return;
             }
             state.idle += 1;
+            let first = first.filter(|first| state.on_time.is_none_or(|when| *first < when));
+            state.on_time = first.or(state.on_time);
             let patience = first.map_or(IDLE, |when| when.saturating_duration_since(now)).min(IDLE);
             state = self.0.work.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0;
             state.idle -= 1;
+            state.called = false;
+            if first.is_some() && state.on_time == first {
+                state.on_time = None;
+            }
         }
     }
 
@@ -238,7 +265,7 @@ impl<K: Keeper + 'static> WriterPool<K> {
                 keeper.lost();
             }
             if is_due {
-                self.wait_until(Instant::now() + mailbox.every, mailbox);
+                self.look_again(mailbox);
             }
             if done_bytes >= SHARE_BYTES {
                 // Still scheduled: others first.
@@ -248,7 +275,12 @@ impl<K: Keeper + 'static> WriterPool<K> {
         }
     }
 
-    fn wait_until(&self, when: Instant, mailbox: &Arc<Mailbox<K>>) {
+    /// Lets a mailbox be looked at again within its time.
+    fn look_again(&self, mailbox: &Arc<Mailbox<K>>) {
+        let when = Instant::now() + mailbox.every;
+        let past = when.saturating_duration_since(self.0.begun).as_nanos() % TURNS.as_nanos();
+        let early = Duration::from_nanos(u64::try_from(past).unwrap_or_default()).min(mailbox.every / 4);
+        let when = when.checked_sub(early).unwrap_or(when);
         let mut state = lock(&self.0.state);
         let is_next = state.due.first_key_value().is_none_or(|((first, _), _)| when < *first);
         state.due.insert((when, mailbox.number), Arc::clone(mailbox));
@@ -262,16 +294,21 @@ impl<K: Keeper + 'static> Sender<K> {
     /// From now on notes are carried out.
     pub(crate) fn keep(&self, keeper: K) {
         *lock(&self.mailbox.keeper) = Some(keeper);
-        self.pool.wait_until(Instant::now() + self.mailbox.every, &self.mailbox);
+        self.pool.look_again(&self.mailbox);
     }
 
     /// Puts a note in.
     pub(crate) fn push(&self, note: K::Note, bytes: usize) {
+        self.push_for_later(note, bytes, 0);
+    }
+
+    /// Puts a note in that may wait until the mailbox is looked at again, unless more than `most` bytes wait then.
+    pub(crate) fn push_for_later(&self, note: K::Note, bytes: usize, most: usize) {
         let schedule = {
             let mut mail = lock(&self.mailbox.state);
             mail.bytes += bytes;
             mail.notes.push_back((note, bytes));
-            !std::mem::replace(&mut mail.scheduled, true)
+            mail.bytes >= most && !std::mem::replace(&mut mail.scheduled, true)
         };
         if schedule {
             self.pool.schedule(&self.mailbox);

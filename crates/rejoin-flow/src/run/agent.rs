@@ -1,7 +1,7 @@
 //! A step that is a turn of an agent.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rejoin::{
@@ -13,9 +13,13 @@ use super::history::Noted;
 use super::output;
 use super::record::{Ended, Key, Record, State};
 use super::stop::Stop;
+use super::turn_places::TakenPlace;
 use super::walk::{Task, Walk};
 use crate::FlowError;
 use crate::model::{AgentStep, Failure, Text};
+
+/// The label of conversations that a flow began: lists show it, and can leave them out.
+pub const LABEL: &str = "flow";
 
 /// How long a conversation is waited for that somebody else is at: a killed run's agent may still be ending.
 const WAIT: Duration = Duration::from_secs(30);
@@ -160,6 +164,10 @@ impl Walk<'_> {
             | Place::Again(conversation, _)
             | Place::InFork { fork: conversation, .. } => conversation,
         };
+        let dir = Path::new(&self.begun.dir);
+        let stopped = || halt.requested();
+        let _place =
+            self.places.map(|places| TakenPlace::wait(places, (turn.id(), conversation), dir, &stopped));
         // Noted before it is begun, its fork included: whenever we are killed, it is found again.
         self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id(), sent_back })?;
         if let Place::InFork { of, after, fork } = place
@@ -167,7 +175,25 @@ impl Walk<'_> {
         {
             return Ok(Err(error));
         }
-        Ok(turn.run(|event| self.tell(task.key, event)))
+        // A conversation is there once its first turn tells something.
+        let mut is_labelled = matches!(place, Place::After(..));
+        let mut labelled = Ok(());
+        let done = turn.run(|event| {
+            if !std::mem::replace(&mut is_labelled, true) {
+                labelled = self.label(conversation);
+            }
+            self.tell(task.key, event);
+        });
+        // A journal that cannot be written is no success, whatever was to be written there.
+        Ok(labelled.and(done))
+    }
+
+    fn label(&self, conversation: ConversationId) -> Result<(), rejoin::Error> {
+        let view = self.rejoin.open_conversation(conversation)?;
+        if !view.conversation().tags.contains(LABEL) {
+            view.tag(&[LABEL.to_owned()], &[])?;
+        }
+        Ok(())
     }
 
     fn described(&self, step: &AgentStep, words: &Words, place: Place) -> TurnBuilder<'_> {

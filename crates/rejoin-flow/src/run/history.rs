@@ -1,6 +1,7 @@
 //! Runs that were begun: what their files say.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rejoin::{ConversationId, Rejoin, TurnId};
 use rejoin_journal::{LeaseName, LogKind, Owner};
@@ -142,7 +143,10 @@ impl Run {
                 }
             };
             match &record {
-                Record::Resumed { damaged, .. } => {
+                Record::Resumed { damaged, updated, .. } => {
+                    if let Some(begun) = updated {
+                        run.begun = (**begun).clone();
+                    }
                     run.standing = Standing::Interrupted;
                     run.damaged.retain(|line| !damaged.contains(line));
                 }
@@ -244,12 +248,15 @@ pub fn open(rejoin: &Rejoin, id: RunId) -> Result<Run, FlowError> {
     Run::read(rejoin, id)?.ok_or_else(|| unknown(&id.to_string()))
 }
 
-/// A run by its id, the beginning of it, or `@` for the newest.
-pub fn find(rejoin: &Rejoin, reference: &str) -> Result<Run, FlowError> {
+/// A run by its id, the beginning of it, or `@` for the newest of the project a directory is in.
+pub fn find(rejoin: &Rejoin, here: &Path, reference: &str) -> Result<Run, FlowError> {
+    Run::read(rejoin, find_id(rejoin, here, reference)?)?.ok_or_else(|| unknown(reference))
+}
+
+/// The same, whatever became of its file.
+pub fn find_id(rejoin: &Rejoin, here: &Path, reference: &str) -> Result<RunId, FlowError> {
     if reference == "@" {
-        let none = || FlowError::NotFound(NONE.into());
-        let id = newest(rejoin)?.ok_or_else(none)?;
-        return Run::read(rejoin, id)?.ok_or_else(none);
+        return newest(rejoin, here)?.ok_or_else(|| FlowError::NotFound(NONE_HERE.into()));
     }
     let wanted = reference.to_ascii_lowercase();
     let mut ids = ids(rejoin);
@@ -259,7 +266,7 @@ pub fn find(rejoin: &Rejoin, reference: &str) -> Result<Run, FlowError> {
     ids.retain(|id| !wanted.is_empty() && id.to_string().starts_with(&wanted));
     match ids.as_slice() {
         [] => Err(unknown(reference)),
-        [id] => Run::read(rejoin, *id)?.ok_or_else(|| unknown(reference)),
+        [id] => Ok(*id),
         several => {
             let count = several.len();
             let words = format!("{count} runs begin with {reference:?}; give more of the id");
@@ -272,4 +279,6 @@ pub(super) fn unknown(reference: &str) -> FlowError {
     FlowError::NotFound(format!("no run has the id {reference:?}; `rejoin flow ls` shows them"))
 }
 
+const NONE_HERE: &str = "no flow was run in this project yet; begin with `rejoin flow run FILE`, or name a run by its \
+                         id (`rejoin flow ls --all-projects`)";
 const NONE: &str = "no flow was run yet; begin with `rejoin flow run FILE`";

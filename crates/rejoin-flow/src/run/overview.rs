@@ -1,6 +1,7 @@
 //! Runs in brief, so that many of them can be listed.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rejoin::Rejoin;
 use rejoin_journal::{LogKind, Logs};
@@ -82,18 +83,22 @@ struct Brief {
     state: Option<State>,
     #[serde(default)]
     anew: Vec<String>,
+    updated: Option<Head>,
 }
 
 impl Overview {
     fn read(rejoin: &Rejoin, id: RunId) -> Result<Option<Self>, FlowError> {
         let logs = rejoin.store().logs();
-        let Some(head) = Head::read(logs, id)? else { return Ok(None) };
+        let Some(mut head) = Head::read(logs, id)? else { return Ok(None) };
         let mut standing = Standing::Interrupted;
         let mut done = BTreeSet::new();
         for record in log::glance::<Brief>(logs, id)? {
-            let Brief { kind, step, index, state, anew } = record?;
+            let Brief { kind, step, index, state, anew, updated } = record?;
             match (kind.as_str(), step, state) {
                 ("resumed", ..) => {
+                    if let Some(updated) = updated {
+                        head = Head { lost: head.lost, ..updated };
+                    }
                     standing = Standing::Interrupted;
                     done.retain(|step| !anew.contains(step));
                 }
@@ -154,28 +159,31 @@ impl RunStart {
         Ok(head.map(|head| Self { id, dir: head.dir, time: head.time }))
     }
 
+    /// Whether it runs in a project; one that lost where it runs may be of any.
+    pub fn is_of(&self, project: &Path) -> bool {
+        self.dir.is_empty() || rejoin::project_of(Path::new(&self.dir)) == project
+    }
+
     /// The run in brief; `None` if it was removed meanwhile.
     pub fn overview(&self, rejoin: &Rejoin) -> Result<Option<Overview>, FlowError> {
         Overview::read(rejoin, self.id)
     }
 }
 
-/// All runs of a home, newest first.
-pub fn runs(rejoin: &Rejoin) -> Result<Vec<Overview>, FlowError> {
+/// The runs of the project a directory is in, or all of a home, newest first.
+pub fn runs(rejoin: &Rejoin, here: Option<&Path>) -> Result<Vec<Overview>, FlowError> {
+    let project = here.map(rejoin::project_of);
     let mut runs = Vec::new();
-    for id in ids(rejoin) {
-        runs.extend(Overview::read(rejoin, id)?);
+    for start in RunStart::all(rejoin)? {
+        if project.as_deref().is_none_or(|project| start.is_of(project)) {
+            runs.extend(start.overview(rejoin)?);
+        }
     }
-    runs.sort_by(|one, other| other.time.cmp(&one.time));
     Ok(runs)
 }
 
-/// The newest run of a home.
-pub(crate) fn newest(rejoin: &Rejoin) -> Result<Option<RunId>, FlowError> {
-    let mut newest: Option<(String, RunId)> = None;
-    for id in ids(rejoin) {
-        let head = Head::read(rejoin.store().logs(), id)?;
-        newest = newest.max(head.map(|head| (head.time, id)));
-    }
-    Ok(newest.map(|(_, id)| id))
+/// The newest run of the project a directory is in.
+pub(crate) fn newest(rejoin: &Rejoin, here: &Path) -> Result<Option<RunId>, FlowError> {
+    let project = rejoin::project_of(here);
+    Ok(RunStart::all(rejoin)?.into_iter().find(|start| start.is_of(&project)).map(|start| start.id))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -15,8 +16,10 @@ use super::log::Log;
 use super::record::{Begun, Ended, FORMAT, Key, Record, short_run_id};
 use super::run_by::RunBy;
 use super::stop::Stop;
+use super::turn_places::TurnPlaces;
+use super::updated::Updated;
 use super::walk::{Notice, Walk, now};
-use crate::check::order;
+use crate::check::{order, taken_from};
 use crate::model::{Flow, Kind, Step};
 use crate::uses::no_step;
 use crate::{FlowError, Source};
@@ -36,15 +39,35 @@ pub struct Options {
     pub by: RunBy,
 }
 
+/// How a run is to go on.
+#[derive(Clone, Debug, Default)]
+pub struct ResumeOptions {
+    /// This step and those after it anew, whatever they came to.
+    pub from: Option<String>,
+    /// With its file as it is now: steps that say something else, and those that wait for them, begin anew.
+    pub updated: bool,
+    /// Whose process this is.
+    pub by: RunBy,
+}
+
 /// A run that can begin, or go on.
 pub struct Prepared<'a> {
     rejoin: &'a Rejoin,
     flow: Flow,
     run: Run,
-    /// The steps that begin anew, for a run that goes on.
-    anew: Option<Vec<String>>,
+    /// For a run that goes on.
+    again: Option<GoOn>,
     lease: Option<Lease>,
     by: RunBy,
+    places: Option<Arc<dyn TurnPlaces>>,
+}
+
+/// How a run goes on.
+struct GoOn {
+    /// The steps that begin anew.
+    anew: Vec<String>,
+    /// What is run from now on, if that is something else.
+    updated: Option<Box<Begun>>,
 }
 
 /// How long the end of a killed process is waited for.
@@ -78,25 +101,30 @@ impl<'a> Prepared<'a> {
             time: now(),
         };
         let run = Run { begun, standing: Standing::Running, damaged: Vec::new(), steps: Steps::default() };
-        Ok(Self { rejoin, flow, run, anew: None, lease: None, by: options.by })
+        Ok(Self { rejoin, flow, run, again: None, lease: None, by: options.by, places: None })
     }
 
     /// A run that goes on: with the step that was cut, or anew from a step on.
-    pub fn again(
-        rejoin: &'a Rejoin,
-        reference: &str,
-        from: Option<&str>,
-        by: RunBy,
-    ) -> Result<Self, FlowError> {
-        let id = history::find(rejoin, reference)?.begun.id;
+    pub fn again(rejoin: &'a Rejoin, id: super::RunId, options: &ResumeOptions) -> Result<Self, FlowError> {
+        history::open(rejoin, id)?;
+        let by = options.by;
         let lease = take(rejoin, id, by, Some(PATIENCE))?;
         // Read again, now that nobody else is at it.
         let mut run = history::open(rejoin, id)?;
         if run.begun.format > FORMAT {
             return Err(FlowError::Usage("this run was written by a newer rejoin; use that one".into()));
         }
-        let flow = run.begun.source.flow()?;
-        let anew = match from {
+        let mut flow = run.begun.source.flow()?;
+        let mut anew = Vec::new();
+        let mut updated = None;
+        if options.updated {
+            let Updated { begun, flow: now, anew: changed } = Updated::read(&run.begun, &flow)?;
+            if begun.source != run.begun.source {
+                updated = Some(Box::new(begun.clone()));
+            }
+            (run.begun, flow, anew) = (begun, now, changed);
+        }
+        let from = match options.from.as_deref() {
             Some(name) => {
                 let names = after(&flow, name)?;
                 if let Some(left_out) = names.first().filter(|name| !run.begun.steps.contains(name)) {
@@ -115,8 +143,10 @@ impl<'a> Prepared<'a> {
             }
             None => Vec::new(),
         };
+        anew.extend(from);
         run.steps.forget(&anew);
-        let prepared = Self { rejoin, flow, run, anew: Some(anew), lease: Some(lease), by };
+        let again = Some(GoOn { anew, updated });
+        let prepared = Self { rejoin, flow, run, again, lease: Some(lease), by, places: None };
         prepared.check_damage()?;
         Ok(prepared)
     }
@@ -124,7 +154,7 @@ impl<'a> Prepared<'a> {
     /// A line that cannot be read may have noted a turn that was done, or a command that is over: what was not said to
     /// begin anew is not done again because of it.
     fn check_damage(&self) -> Result<(), FlowError> {
-        let anew = |name: &&str| self.anew.iter().flatten().any(|step| step == name);
+        let anew = |name: &&str| self.again.iter().flat_map(|again| &again.anew).any(|step| step == name);
         let first = self.plan().into_iter().find(|name| !anew(name));
         let (Some(&line), Some(first)) = (self.run.damaged.first(), first) else { return Ok(()) };
         let id = self.id();
@@ -134,6 +164,13 @@ impl<'a> Prepared<'a> {
              shows what is left of it, `rejoin flow resume {short} --from {first}` runs {first:?} and all after it anew"
         );
         Err(FlowError::Damaged { file: self.rejoin.store().logs().place(LogKind::FlowRun, id), line, next })
+    }
+
+    /// Its turns wait for places; without this, each begins when its step does.
+    #[must_use]
+    pub fn with_places(mut self, places: Arc<dyn TurnPlaces>) -> Self {
+        self.places = Some(places);
+        self
     }
 
     /// The run's id.
@@ -162,12 +199,15 @@ impl<'a> Prepared<'a> {
             None => take(self.rejoin, id, self.by, None)?,
         };
         let log = Log::open(self.rejoin.store().logs(), id)?;
-        let first = match self.anew.take() {
+        let first = match self.again.take() {
             None => Record::Run(Box::new(self.run.begun.clone())),
-            Some(anew) => Record::Resumed { time: now(), anew, damaged: self.run.damaged.clone() },
+            Some(GoOn { anew, updated }) => {
+                Record::Resumed { time: now(), anew, damaged: self.run.damaged.clone(), updated }
+            }
         };
         let commands = commands_lease(self.rejoin, &self.flow, id, self.by)?;
-        let walk = Walk::new(self.rejoin, &self.flow, self.run, log, commands, watch);
+        let walk = Walk::new(self.rejoin, &self.flow, self.run, log, commands, watch)
+            .with_places(self.places.as_deref());
         let asks = match self.by {
             RunBy::Command => return walk.carry_out(first, halt),
             RunBy::Daemon => Asks::from_now_on(self.rejoin, id)?,
@@ -213,7 +253,13 @@ fn commands_lease(
     }
 }
 
-fn take(rejoin: &Rejoin, id: super::RunId, by: RunBy, wait: Option<Duration>) -> Result<Lease, FlowError> {
+/// Becomes the only one who is at a run.
+pub(super) fn take(
+    rejoin: &Rejoin,
+    id: super::RunId,
+    by: RunBy,
+    wait: Option<Duration>,
+) -> Result<Lease, FlowError> {
     rejoin.leases().acquire(&LeaseName::flow_run(id), &by.owner(), wait).map_err(|error| match error {
         LockError::Busy { owner, .. } => {
             let by = owner.map(|owner| format!(" in process {}", owner.pid)).unwrap_or_default();
@@ -227,31 +273,24 @@ fn take(rejoin: &Rejoin, id: super::RunId, by: RunBy, wait: Option<Duration>) ->
 
 /// The names of the steps of the flow itself that are asked for.
 fn chosen(flow: &Flow, options: &Options) -> Result<Vec<String>, FlowError> {
-    let before = flow.before();
     match (&options.step, &options.from) {
         (Some(_), Some(_)) => Err(FlowError::Usage("--step and --from exclude each other".into())),
         (None, None) => Ok(flow.steps.iter().map(|step| step.name.clone()).collect()),
         (Some(name), None) => {
-            let mut wanted = BTreeSet::from([home(flow, name)?]);
-            loop {
-                let needed: BTreeSet<usize> =
-                    wanted.iter().flat_map(|at| before[*at].iter().copied()).collect();
-                if needed.is_subset(&wanted) {
-                    break;
-                }
-                wanted.extend(needed);
-            }
+            let wanted = with_what_they_wait_for(flow, BTreeSet::from([home(flow, name)?]));
             Ok(wanted.into_iter().map(|at| flow.steps[at].name.clone()).collect())
         }
         (None, Some(name)) => {
             let names = after(flow, name)?;
             let homes = flow.homes();
+            // What only has to be over before counts as over: whoever says `--from` says so.
+            let taken_from = taken_from(flow);
             for chosen in &names {
-                let needs = homes.get(chosen.as_str()).into_iter().flat_map(|at| &before[*at]);
-                for earlier in needs.map(|at| &flow.steps[*at].name) {
+                let taken = homes.get(chosen.as_str()).into_iter().flat_map(|at| &taken_from[*at]);
+                for earlier in taken.map(|at| &flow.steps[*at].name) {
                     if !names.contains(earlier) {
                         return Err(FlowError::Usage(format!(
-                            "step {chosen:?} waits for {earlier:?}, which a run from {name:?} on leaves out; \
+                            "step {chosen:?} takes from {earlier:?}, which a run from {name:?} on leaves out; \
                              go on with an earlier run: `rejoin flow resume RUN --from {name}`"
                         )));
                     }
@@ -259,6 +298,18 @@ fn chosen(flow: &Flow, options: &Options) -> Result<Vec<String>, FlowError> {
             }
             Ok(names)
         }
+    }
+}
+
+/// Steps of the flow itself, and all that must be over before them.
+pub(super) fn with_what_they_wait_for(flow: &Flow, mut wanted: BTreeSet<usize>) -> BTreeSet<usize> {
+    let before = flow.before();
+    loop {
+        let needed: BTreeSet<usize> = wanted.iter().flat_map(|at| before[*at].iter().copied()).collect();
+        if needed.is_subset(&wanted) {
+            return wanted;
+        }
+        wanted.extend(needed);
     }
 }
 

@@ -29,6 +29,9 @@ pub enum Record {
         /// was not over begins anew.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         damaged: Vec<usize>,
+        /// What is run from now on, if its file was read again and says something else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        updated: Option<Box<Begun>>,
     },
     /// A step begins.
     StepBegun {

@@ -14,6 +14,7 @@ use super::history::{Run, Standing, Steps};
 use super::log::Log;
 use super::record::{Begun, Ended, Key, Record, State};
 use super::stop::Stop;
+use super::turn_places::TurnPlaces;
 use crate::check::order;
 use crate::model::{Failure, Flow, How, Kind, Retry, Step, Text};
 use crate::{FlowError, Place, template};
@@ -52,6 +53,8 @@ pub(super) struct Walk<'a> {
     /// Held by our commands, too: nobody begins them again before they are gone.
     pub(super) commands: Option<Lease>,
     watch: &'a (dyn Fn(&Notice<'_>) + Sync),
+    /// What its turns wait for.
+    pub(super) places: Option<&'a dyn TurnPlaces>,
     known: Mutex<Steps>,
 }
 
@@ -72,7 +75,12 @@ impl<'a> Walk<'a> {
         commands: Option<Lease>,
         watch: &'a (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
-        Self { rejoin, flow, begun: run.begun, log, commands, watch, known: Mutex::new(run.steps) }
+        let (known, places) = (Mutex::new(run.steps), None);
+        Self { rejoin, flow, begun: run.begun, log, commands, watch, places, known }
+    }
+
+    pub(super) fn with_places(self, places: Option<&'a dyn TurnPlaces>) -> Self {
+        Self { places, ..self }
     }
 
     pub(super) fn carry_out(self, first: Record, halt: &Stop) -> Result<Run, FlowError> {

@@ -9,6 +9,7 @@
 //! turns of those are read from their journals ([`search`]) and looked through ([`match_turn`]).
 
 pub(crate) mod catalog;
+mod escape_sequence;
 pub(crate) mod inverted_batch;
 pub(crate) mod match_turn;
 pub(crate) mod query;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
 use rejoin_journal::{JournalError, JournalState, Store};
@@ -18,7 +18,7 @@ use crate::fulltext::segments::unite;
 use crate::fulltext::turn_texts::{TextSource, texts};
 use crate::fulltext::word_block::Postings;
 use crate::index::{Compared, Index};
-use crate::last_use::time_of;
+use crate::last_use::{last_use, time_of};
 
 /// Which hits are wanted.
 #[derive(Clone, Debug)]
@@ -75,31 +75,48 @@ pub struct Hits {
 
 impl Index<'_> {
     /// Searches. What was said comes before what was done, words side by side before scattered
-    /// ones, newer before older.
+    /// ones, newer before older; the best are chosen among twice as many of the newest. With the
+    /// cache or without, the answer is the same (`tests/it/same_answer.rs`).
     pub fn search(&mut self, search: &Search<'_>) -> Result<Hits, JournalError> {
         let standings = self.store.look(search.project)?;
         let compared = self.refresh(&standings, true);
         let mut run = SearchRun::new(search, self.store);
-        let (indexed, mut others): (Vec<Compared>, Vec<Compared>) =
+        let (indexed, others): (Vec<Compared>, Vec<Compared>) =
             compared.into_iter().partition(|compared| compared.known.is_some());
+        // What the cache does not have yet is newer than most it has.
+        self.read_through(&mut run, &others);
         if self.ask(|database| run.indexed(database, &indexed)).is_none() {
             // The cache failed in the middle: the journals tell all of it.
-            others = indexed.into_iter().chain(others).collect();
-            others.sort_by_key(|compared| Reverse(compared.standing.modified));
-        }
-        for compared in others {
-            if run.has_enough_said() {
-                break;
-            }
-            if let Some(facts) = self.fold(&compared.standing) {
-                run.whole(&compared.standing, &facts);
-            }
+            self.read_through(&mut run, &indexed);
         }
         if search.project.is_none() {
             self.forget_all_but(&standings);
         }
         Ok(run.finish())
     }
+
+    /// Searches journals themselves, the one that was used last first.
+    fn read_through(&mut self, run: &mut SearchRun<'_>, journals: &[Compared]) {
+        let used = |compared: &Compared| {
+            let standing = &compared.standing;
+            milliseconds(time_of(last_use(self.store, standing.id), standing))
+        };
+        let mut newest: Vec<(i64, &Compared)> =
+            journals.iter().map(|compared| (used(compared), compared)).collect();
+        newest.sort_by_key(|(used, compared)| (Reverse(*used), compared.standing.id));
+        for (used, compared) in newest {
+            if run.has_enough_said(used) {
+                break;
+            }
+            if let Some(facts) = self.fold(&compared.standing) {
+                run.whole(&compared.standing, &facts);
+            }
+        }
+    }
+}
+
+fn milliseconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 
 /// A search under way.
@@ -107,12 +124,14 @@ struct SearchRun<'a> {
     search: &'a Search<'a>,
     store: &'a dyn Store,
     matcher: Matcher<'a>,
-    hits: Vec<Hit>,
+    /// What was found, each with the time it counts as: a turn is never newer than its conversation.
+    hits: Vec<(i64, Hit)>,
+    /// How many of them were said.
+    said: usize,
     /// Turns that were looked through; `None` is the name.
     seen: HashSet<(ConversationId, Option<usize>)>,
-    /// The best are chosen among more than are shown.
+    /// The best are chosen among so many: more than are shown.
     enough: usize,
-    stopped: bool,
 }
 
 impl<'a> SearchRun<'a> {
@@ -122,23 +141,22 @@ impl<'a> SearchRun<'a> {
             store,
             matcher: Matcher::new(search.query),
             hits: Vec::new(),
+            said: 0,
             seen: HashSet::new(),
             enough: search.limit.saturating_mul(2),
-            stopped: false,
         }
     }
 
-    /// Nothing that comes later can be better than what is there.
-    fn has_enough_said(&mut self) -> bool {
-        let enough = self.hits.iter().filter(|hit| hit.said).count() >= self.enough;
-        self.stopped |= enough;
-        enough
+    /// Nothing that is no newer than this can be among those that are chosen from.
+    fn has_enough_said(&self, newest: i64) -> bool {
+        let newer = |(time, hit): &&(i64, Hit)| hit.said && *time > newest;
+        self.said >= self.enough && self.hits.iter().filter(newer).count() >= self.enough
     }
 
-    fn has_enough(&mut self) -> bool {
-        let enough = self.hits.len() >= self.enough;
-        self.stopped |= enough;
-        enough
+    /// The same, once all that was said is known.
+    fn has_enough(&self, newest: i64) -> bool {
+        let better = |(time, hit): &&(i64, Hit)| hit.said || *time > newest;
+        self.hits.len() >= self.enough && self.hits.iter().filter(better).count() >= self.enough
     }
 
     /// Searches journals the cache knows all of: it names the turns that are worth a look.
@@ -158,15 +176,22 @@ impl<'a> SearchRun<'a> {
         }
         let mut cached = HashMap::new();
         let candidates = candidates(database, self.search.query)?;
-        let mut document = database.document_by_key()?;
+        let keys: Vec<i64> = candidates.iter().map(|(key, _)| key.cast_signed()).collect();
+        let documents =
+            database.documents_of(&keys)?.into_iter().zip(candidates.iter().map(|(_, said)| *said));
+        let mut documents: Vec<(Document, bool)> =
+            documents.filter(|(document, _)| journals.contains_key(&document.journal)).collect();
+        documents.sort_by_key(|(document, _)| Reverse((document.newest, document.key)));
         for said in [true, false] {
-            // Newer documents have higher keys.
-            for (key, _) in candidates.iter().rev().filter(|place| place.1 == said) {
-                let document = document.query_row([key.cast_signed()], Document::read)?;
-                self.document(database, &document, &journals, &mut cached)?;
-                if if said { self.has_enough_said() } else { self.has_enough() } {
-                    return Ok(());
+            for (document, _) in documents.iter().filter(|document| document.1 == said) {
+                let newest = document.newest;
+                if if said { self.has_enough_said(newest) } else { self.has_enough(newest) } {
+                    break;
                 }
+                self.document(database, document, &journals, &mut cached)?;
+            }
+            if self.said >= self.enough {
+                break;
             }
         }
         Ok(())
@@ -244,31 +269,35 @@ impl<'a> SearchRun<'a> {
 
     fn hit(&mut self, standing: &JournalState, facts: &Facts, at: Option<usize>, found: TurnMatch) {
         let turn = at.and_then(|at| facts.turns.get(at));
-        let used = time_of(facts.summary.used, standing);
-        let used = used.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
-        self.hits.push(Hit {
+        let used = milliseconds(time_of(facts.summary.used, standing));
+        let time = turn.and_then(|turn| turn.started).unwrap_or(used);
+        self.said += usize::from(found.said);
+        let hit = Hit {
             conversation: standing.id,
             summary: facts.summary.clone(),
             turn: turn.map(|turn| turn.id),
             number: at.map(|at| at + 1),
             message: found.message,
             agent: turn.and_then(|turn| turn.agent.clone()),
-            time: turn.and_then(|turn| turn.started).unwrap_or(used),
+            time,
             source: found.source,
             said: found.said,
             adjacent: found.adjacent,
             snippet: found.snippet,
             marks: found.marks,
-        });
+        };
+        self.hits.push((time.min(used), hit));
     }
 
     fn finish(mut self) -> Hits {
-        self.hits.sort_by_key(|hit| {
-            (Reverse((hit.said, hit.adjacent, hit.time)), hit.conversation, Reverse(hit.number))
-        });
-        let more = self.stopped || self.hits.len() > self.search.limit;
+        // The newest of those that were said, then of the others.
+        let order = |hit: &Hit| (hit.conversation, Reverse(hit.number));
+        self.hits.sort_by_key(|(time, hit)| (Reverse((hit.said, *time)), order(hit)));
+        self.hits.truncate(self.enough);
+        self.hits.sort_by_key(|(time, hit)| (Reverse((hit.said, hit.adjacent, *time)), order(hit)));
+        let more = self.hits.len() > self.search.limit;
         self.hits.truncate(self.search.limit);
-        Hits { hits: self.hits, more }
+        Hits { hits: self.hits.into_iter().map(|(_, hit)| hit).collect(), more }
     }
 }
 

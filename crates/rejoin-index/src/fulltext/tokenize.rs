@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::fulltext::escape_sequence::escape_sequence_end;
+
 /// Longer words are told apart by their beginning only.
 pub(crate) const LONGEST_WORD: usize = 64;
 
@@ -90,12 +92,15 @@ impl Word {
 }
 
 /// Hands out every word of a text and where it stands: runs of letters and digits, in lower case;
-/// in scripts written without spaces, every letter is a word.
+/// in scripts written without spaces, every letter is a word. What tells a terminal a colour is no
+/// part of the word behind it.
 #[inline]
 pub(crate) fn words(text: &str, mut each: impl FnMut(&Word, Range<usize>)) {
     let bytes = text.as_bytes();
     let mut word = Word::new();
     let mut at = 0;
+    // Up to here nothing is a word any more.
+    let mut sequence_end = 0;
     while at < bytes.len() {
         // Plain ASCII goes by in blocks: a bit for every byte, an edge where a word begins or ends.
         let mut open = None;
@@ -107,8 +112,12 @@ pub(crate) fn words(text: &str, mut each: impl FnMut(&Word, Range<usize>)) {
                 open = match open {
                     None => Some(edge),
                     Some(begin) => {
-                        word.take(bytes, begin, edge - begin);
-                        each(&word, begin..edge);
+                        sequence_end = escape_sequence_end(bytes, begin).unwrap_or(sequence_end);
+                        let begin = begin.max(sequence_end);
+                        if begin < edge {
+                            word.take(bytes, begin, edge - begin);
+                            each(&word, begin..edge);
+                        }
                         None
                     }
                 };
@@ -116,7 +125,8 @@ pub(crate) fn words(text: &str, mut each: impl FnMut(&Word, Range<usize>)) {
             at += 64;
         }
         // Any other block, and the word that goes on into it.
-        at = any_words(text, open.unwrap_or(at)..at + 64, &mut word, &mut each);
+        let range = open.unwrap_or(at)..at + 64;
+        at = any_words(text, range, &mut sequence_end, &mut word, &mut each);
     }
 }
 
@@ -146,12 +156,19 @@ fn plain_letters(block: &[u8]) -> Option<u64> {
 fn any_words(
     text: &str,
     range: Range<usize>,
+    sequence_end: &mut usize,
     word: &mut Word,
     each: &mut impl FnMut(&Word, Range<usize>),
 ) -> usize {
-    let mut at = range.start;
+    let mut at = range.start.max(*sequence_end);
     while at < range.end {
         let Some(c) = text[at..].chars().next() else { break };
+        if c.is_ascii_alphanumeric()
+            && let Some(end) = escape_sequence_end(text.as_bytes(), at)
+        {
+            (*sequence_end, at) = (end, end);
+            continue;
+        }
         let begin = at;
         (word.length, word.full) = (0, false);
         if !c.is_alphanumeric() {
@@ -260,17 +277,45 @@ mod tests {
             if number % 97 == 0 {
                 text.push_str("é字");
             }
+            if number % 41 == 0 {
+                text.push_str(
+                    ["\u{1b}[1;31m", "\\e[0m", "\u{1b}(B", "\u{1b}[38;2;1;2;3;4;5;6;7;8"]
+                        [number as usize % 4],
+                );
+            }
         }
         for begin in [0, 1, 5, 63] {
             let text = &text[text.ceil_char_boundary(begin)..];
             let (mut one, mut other) = (Vec::new(), Vec::new());
             words(text, |word, place| one.push((word.to_bytes(), place)));
-            any_words(text, 0..text.len(), &mut Word::new(), &mut |word, place| {
+            any_words(text, 0..text.len(), &mut 0, &mut Word::new(), &mut |word, place| {
                 other.push((word.to_bytes(), place));
             });
             assert!(one.len() > 1000);
             assert_eq!(one, other);
         }
+    }
+
+    #[test]
+    fn colours_of_a_terminal_are_no_part_of_words() {
+        assert_eq!(of("\u{1b}[31mzanzibar\u{1b}[0m"), ["zanzibar"]);
+        assert_eq!(
+            of("one \u{1b}[1;38;5;196mred\u{1b}[mtwo \u{1b}[?25lthree"),
+            ["one", "red", "two", "three"]
+        );
+        assert_eq!(of("\u{1b}(Bbold \u{9b}32mgreen"), ["bold", "green"]);
+        assert_eq!(of("\u{1b}[31mзанзибар \u{1b}[4m字"), ["занзибар", "字"]);
+        let far = format!("{}\u{1b}[31mzanzibar", "word ".repeat(40));
+        assert_eq!(of(&far).last().map(String::as_str), Some("zanzibar"));
+        // Written out, as in a script or in what `show` shows.
+        assert_eq!(of("\\e[31mzanzibar"), ["e", "zanzibar"]);
+        assert_eq!(
+            of("\\033[1;31mzanzibar \\x1b[0mx \\u001b[4my"),
+            ["033", "zanzibar", "x1b", "x", "u001b", "y"]
+        );
+        assert_eq!(of("␛[31mzanzibar ^[[0mx"), ["zanzibar", "x"]);
+        // What only looks like it.
+        assert_eq!(of("a[31m] [30min] x[5m"), ["a", "31m", "30min", "x", "5m"]);
     }
 
     #[test]

@@ -179,7 +179,9 @@ impl World {
         let places = found.hits.iter().map(|hit| (hit.conversation, hit.turn)).collect();
         assert_eq!(naive::search(&self.disk.store, &words), places, "{words:?}");
         assert_eq!(found, hits(&mut reader, &words, 10_000), "ranked and shown alike");
-        assert!(hits(&mut index, &words, 2).hits.len() == found.hits.len().min(2));
+        let few = hits(&mut index, &words, 2);
+        assert_eq!(few.hits.len(), found.hits.len().min(2));
+        assert_eq!(few, hits(&mut reader, &words, 2), "few of them alike");
         let list = all(&mut index);
         assert_eq!(list, all(&mut reader));
         for listed in &list.conversations {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rejoin_core::{ConversationId, Kind, Record, System};
-use rejoin_index::{ConversationFilter, Index};
+use rejoin_index::{ConversationFilter, ConversationState, Index, ListPlace};
 
 use crate::support::{Disk, conversation, said, system};
 
@@ -34,6 +34,69 @@ fn order(index: &mut Index<'_>, filter: &ConversationFilter<'_>) -> Vec<Conversa
     index.list(filter).unwrap().conversations.iter().map(|listed| listed.id).collect()
 }
 
+/// All of them, a page at a time, each behind the last one of the page before.
+fn paged(index: &mut Index<'_>, limit: usize) -> Vec<ConversationId> {
+    let mut filter = ConversationFilter { limit: Some(limit), ..ConversationFilter::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = index.list(&filter).unwrap().conversations;
+        all.extend(page.iter().map(|entry| entry.id));
+        let Some(last) = page.last() else { return all };
+        let used_ms = last.used.duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+        filter.behind = Some(ListPlace { used_ms, id: last.id });
+    }
+}
+
+#[test]
+fn conversations_of_one_time_come_by_their_ids_and_none_is_left_out_between_pages() {
+    let disk = used_on([2, 2, 2, 2]);
+    for (number, seconds) in [(3, 40), (1, 30), (4, 20), (2, 10)] {
+        touch(&disk, number, SystemTime::now() - Duration::from_secs(seconds));
+    }
+    check(&disk, [1, 2, 3, 4]);
+}
+
+#[test]
+fn where_the_file_counts_pages_go_on_within_its_millisecond() {
+    let disk = Disk::new();
+    let second = UNIX_EPOCH + Duration::from_hours(492_324);
+    for number in 1..=4 {
+        disk.begin(number, "/p");
+        let silent =
+            Record { timestamp: "soon".into(), ..said(conversation(number), 1, None, Kind::User, "x") };
+        disk.append(number, &[silent]);
+        touch(&disk, number, second + Duration::from_nanos(100 * number as u64));
+    }
+    check(&disk, [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_list_of_some_has_those_and_rows_tell_the_same_as_summaries() {
+    let disk = used_on([4, 2, 3, 1]);
+    let nowhere = disk.nowhere();
+    for index in [&mut disk.index(), &mut Index::open(&disk.store, &nowhere)] {
+        let only = [2, 4, 9].map(conversation).into();
+        let some = ConversationFilter { only: Some(&only), ..ConversationFilter::default() };
+        assert_eq!(order(index, &some), [2, 4].map(conversation));
+        let not_the_third = |id: ConversationId, _: &_| id != conversation(3);
+        let limit = Some(2);
+        let some =
+            ConversationFilter { accept: Some(&not_the_third), limit, ..ConversationFilter::default() };
+        assert_eq!(order(index, &some), [1, 2].map(conversation));
+        let rows = index.rows(None).unwrap();
+        assert_eq!(rows.len(), 4);
+        for row in rows {
+            let entry = index.entry(row.id).unwrap().unwrap();
+            assert_eq!(
+                (row.used, row.project, row.name),
+                (entry.used, entry.summary.project, entry.summary.name)
+            );
+            assert!(row.unended && entry.summary.state == ConversationState::Interrupted);
+        }
+        assert_eq!(index.entry(conversation(9)).unwrap(), None);
+    }
+}
+
 /// Whatever part is asked for, with or without a cache, it is a part of this.
 fn check(disk: &Disk, expected: [u128; 4]) {
     let expected = expected.map(conversation);
@@ -46,6 +109,9 @@ fn check(disk: &Disk, expected: [u128; 4]) {
                 assert_eq!(index.list(&some).unwrap().more, limit < 4, "{limit}");
             }
             assert_eq!(order(index, &ConversationFilter::default()), expected);
+            for limit in 1..=3 {
+                assert_eq!(paged(index, limit), expected, "in pages of {limit}");
+            }
             for before in 0..=5 {
                 assert_eq!(index.newest("/p", before).unwrap(), expected.get(before).copied(), "{before}");
             }

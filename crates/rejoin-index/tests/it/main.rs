@@ -8,4 +8,5 @@ mod languages;
 mod last_use;
 mod naive;
 mod newest;
+mod same_answer;
 mod support;

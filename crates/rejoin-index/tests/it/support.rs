@@ -105,7 +105,7 @@ pub(crate) fn hits(index: &mut Index<'_>, words: &[&str], limit: usize) -> Hits 
 pub(crate) fn stats(index: &mut Index<'_>) -> Stats {
     let budget = |_: Option<&Agent>| 256 << 10;
     let by = Some(rejoin_index::Grouping::Agent);
-    index.stats(&StatsFilter { project: None, since: None, by, budget: &budget }).unwrap()
+    index.stats(&StatsFilter { project: None, since: None, by, then: None, budget: &budget }).unwrap()
 }
 
 pub(crate) fn record(id: ConversationId, uuid: MessageId, parent: Option<u128>, kind: Kind) -> Record {

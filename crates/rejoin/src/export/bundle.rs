@@ -3,7 +3,7 @@
 //! no other home resumes it.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use rejoin_core::{ConversationId, ConversationInfo, Origin, SaidHere, System};
@@ -168,13 +168,15 @@ impl Rejoin {
 
 /// Opens what is to be imported; it is read more than once, so it has to be a file.
 fn open(file: &Path) -> Result<File, Error> {
-    let cannot =
-        |error: &dyn std::fmt::Display| Error::usage(format!("cannot read {}: {error}", file.display()));
+    let cannot = |error: std::io::Error| {
+        let text = format!("cannot read {}: {error}", file.display());
+        if error.kind() == ErrorKind::NotFound { Error::not_found(text) } else { Error::usage(text) }
+    };
     // Asked before it is opened: opening a pipe would wait for somebody to write.
-    if !file.metadata().map_err(|error| cannot(&error))?.is_file() {
-        return Err(cannot(&"it is not a file"));
+    if !file.metadata().map_err(cannot)?.is_file() {
+        return Err(cannot(std::io::Error::other("it is not a file")));
     }
-    File::open(file).map_err(|error| cannot(&error))
+    File::open(file).map_err(cannot)
 }
 
 /// A part of a file, from its beginning.

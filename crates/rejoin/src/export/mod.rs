@@ -28,7 +28,7 @@ const LONGEST_TITLE: usize = 2048;
 pub enum Format {
     /// Markdown: the path, to be read.
     Markdown,
-    /// One HTML page that needs nothing else: the path, to be read.
+    /// One HTML page that needs nothing else: all branches, to be read; the path is shown first.
     Html,
     /// As `rejoin show --json` has it: the path, nothing cut.
     Json,

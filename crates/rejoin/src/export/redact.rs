@@ -148,6 +148,7 @@ impl Redactor {
     /// leave.
     pub fn message(&mut self, message: &mut Message) {
         message.model = message.model.take().map(|model| self.text(&model));
+        message.timestamp = self.text(&message.timestamp);
         for note in &mut message.tool_calls {
             if note.parent.is_none() {
                 // It was cut when it was written; the arguments of the call say it, too.

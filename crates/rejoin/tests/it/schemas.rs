@@ -132,8 +132,11 @@ fn what_is_found_out_about_conversations_and_agents_is_described() {
     let hits = rejoin.search(&Query::parse(&["hello"]).unwrap(), &SearchFilter::default()).unwrap().hits;
     assert_eq!(hits.len(), 1);
     hits.iter().for_each(fits);
-    let stats = rejoin.stats(&StatsFilter { by: Some(Grouping::Agent), ..StatsFilter::default() }).unwrap();
+    let filter =
+        StatsFilter { by: Some(Grouping::Day), then: Some(Grouping::Agent), ..StatsFilter::default() };
+    let stats = rejoin.stats(&filter).unwrap();
     fits(&stats);
+    stats.by.as_ref().unwrap().values().for_each(fits);
     fits(&stats.all);
     let agents = rejoin.agents();
     assert!(agents.iter().any(|agent| agent.capabilities.is_some()));
