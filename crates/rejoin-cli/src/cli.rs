@@ -1,14 +1,18 @@
 //! All commands; the arguments of each stand beside the command.
 
+use std::path::PathBuf;
+
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 
 use crate::chat;
 use crate::commands::agents::AgentsArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::config::ConfigArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::edit::EditArgs;
+use crate::commands::exists::ExistsArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::flow::FlowCommand;
 use crate::commands::fsck::FsckArgs;
@@ -43,8 +47,12 @@ New here?  rejoin demo                            a tour on the embedded agent, 
            rejoin run -c \"now fix it\"             the next one, in the agent's own session
 
 Exit codes: 0 done, 1 the agent failed, 2 usage, 3 timeout, 4 not found, 5 permission, 6 busy,
-7 rejoin itself failed, 130 cancelled. Data: $REJOIN_HOME; settings: $REJOIN_CONFIG.")]
+7 rejoin itself failed, 130 cancelled. Data: $REJOIN_HOME; settings: `rejoin config`.
+With `-C DIR`, every command does what it would do if it were called in that directory.")]
 pub(crate) struct Cli {
+    /// Do it as if it were called in this directory. The help above tells of it once, for all commands
+    #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath, global = true, hide = true)]
+    pub(crate) called_in: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -69,7 +77,7 @@ pub(crate) enum Command {
     Chat(Box<RunArgs>),
     /// Show which agents are installed and what they can do
     Agents(AgentsArgs),
-    /// Check every installed agent: version, shape, flags, login, store, known hazards
+    /// Check every agent (version, shape, flags, login, store, hazards) and the home
     Doctor(DoctorArgs),
     /// List the conversations of this project, newest first
     Ls(LsArgs),
@@ -89,8 +97,10 @@ pub(crate) enum Command {
     Edit(Box<EditArgs>),
     /// Run a turn again: a failed one goes on, a completed one gets a sibling
     Retry(Box<RetryArgs>),
-    /// Give a conversation a name
+    /// Give a conversation a name, or take it away
     Name(NameArgs),
+    /// Exit with 0 if there is such a conversation, else with 4
+    Exists(ExistsArgs),
     /// Put labels on a conversation (+x) or take them off (-x)
     Tag(TagArgs),
     /// Tell rejoin that a project was moved: its conversations go along
@@ -103,6 +113,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Take in a conversation that was exported as a bundle or as JSON lines
     Import(ImportArgs),
+    /// Show the settings with the origin of each, or change one of yours
+    Config(ConfigArgs),
     /// Check journals for damage, and repair what appending can repair
     Fsck(FsckArgs),
     /// Steps that hand their memory on, from a YAML file (docs/flows.md)
@@ -135,7 +147,12 @@ pub(crate) fn in_plain_words(error: clap::Error) -> clap::Error {
 fn with_better_advice(mut error: clap::Error) -> clap::Error {
     let of_run = error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("[PROMPT]"));
     if error.kind() == ErrorKind::UnknownArgument && of_run {
-        let advice = "give a prompt that begins with '-' on standard input, or with '-f FILE' ('-f -' waits for standard input)";
+        let wrong = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+        let advice = if wrong.starts_with('-') {
+            "give a prompt that begins with '-' on standard input, or with '-f FILE' ('-f -' waits for standard input)"
+        } else {
+            "quote the prompt, so that all of its words are one argument: rejoin run \"fix the bug\""
+        };
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
     }
     error

@@ -1,22 +1,46 @@
-//! What shells offer after the Tab key: names, ids and labels of conversations, agents.
+//! What shells offer after the Tab key: names, ids and labels of conversations, messages, runs of flows, agents.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+mod candidates;
+mod typed_word;
 
-use clap::{Command, CommandFactory};
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use std::ffi::{OsStr, OsString};
+use std::sync::OnceLock;
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use rejoin::{ListFilter, ListedConversation};
 
+use self::candidates::Candidate;
+use self::typed_word::{for_shell, meant};
 use crate::cli::Cli;
-use crate::{commands, style};
+use crate::commands;
 
-/// The variable that asks for candidates instead of a run; set by the scripts of `rejoin completions`.
+/// The variable that asks for candidates instead of a run, and names the shell; set by the scripts of
+/// `rejoin completions`.
 const VARIABLE: &str = "_REJOIN_COMPLETE";
+
+/// The variable in which the script for bash gives the word that is being typed, quotes included.
+const TYPED: &str = "_REJOIN_TYPED";
+
+/// The shell that asks.
+static SHELL: OnceLock<String> = OnceLock::new();
 
 /// Answers a shell that asks for candidates; does not come back then.
 pub(crate) fn answer_shell() {
+    if let Ok(shell) = std::env::var(VARIABLE) {
+        // The variable is gone by the time the candidates are asked for.
+        let _ = SHELL.set(shell);
+        // What is offered is what would be found there.
+        if let Some(dir) = words_before().skip_while(|word| word != "-C").nth(1) {
+            let _ = commands::go_to(dir.as_ref());
+        }
+    }
     CompleteEnv::with_factory(command).var(VARIABLE).complete();
+}
+
+/// The words of the line as the shell gave them: those after the `--` of its call.
+fn words_before() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip_while(|arg| arg != "--").skip(1)
 }
 
 /// The script a shell needs to ask us.
@@ -29,58 +53,47 @@ pub(crate) fn script(shell: &str) -> anyhow::Result<String> {
     };
     let mut script = Vec::new();
     completer.write_registration(VARIABLE, "rejoin", "rejoin", "rejoin", &mut script)?;
-    Ok(String::from_utf8(script)?)
+    // bash takes the quotes away before it tells what was typed.
+    let plain = format!("{VARIABLE}=\"bash\"");
+    let with_quotes = format!("{TYPED}=\"${{COMP_WORDS[COMP_CWORD]}}\" {plain}");
+    Ok(String::from_utf8(script)?.replace(&plain, &with_quotes))
 }
 
 /// All commands, with what can be offered for their arguments.
 fn command() -> Command {
-    Cli::command().mut_subcommands(|command| {
-        command.mut_args(|arg| match arg.get_id().as_str() {
-            "conversation" | "conversations" | "resume" => arg.add(ArgValueCandidates::new(conversations)),
-            "tag" => arg.add(ArgValueCandidates::new(tags)),
-            "labels" => arg.add(ArgValueCandidates::new(labels)),
-            "agent" => arg.add(ArgValueCandidates::new(agents)),
-            _ => arg,
-        })
-    })
+    with_candidates(Cli::command())
 }
 
-/// The conversations of this project, by name where they have one. Trouble offers nothing.
-fn conversations() -> Vec<CompletionCandidate> {
-    let list = commands::open().and_then(|rejoin| {
-        let filter =
-            ListFilter { project: Some(commands::here()?), limit: Some(100), ..ListFilter::default() };
-        Ok(rejoin.list(&filter)?.conversations)
-    });
-    let candidate = |listed: &ListedConversation| {
-        let name = listed.name.clone().filter(|name| can_be_typed(name)).unwrap_or_else(|| listed.id.short());
-        let title = style::one_line(&listed.title, 60);
-        CompletionCandidate::new(OsString::from(name)).help(Some(title.into()))
+fn with_candidates(command: Command) -> Command {
+    command.mut_args(with_candidates_of).mut_subcommands(with_candidates)
+}
+
+fn with_candidates_of(arg: Arg) -> Arg {
+    let is_message = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "MESSAGE"));
+    let candidates: fn() -> Vec<Candidate> = match arg.get_id().as_str() {
+        "conversation" | "conversations" | "resume" => candidates::conversations,
+        "message" => candidates::messages,
+        _ if is_message => candidates::messages,
+        "run" | "runs" => candidates::runs,
+        "tag" => candidates::tags,
+        "labels" => candidates::labels,
+        "agent" => candidates::agents,
+        "key" => candidates::settings,
+        _ => return arg,
     };
-    list.unwrap_or_default().iter().map(candidate).collect()
+    arg.add(ArgValueCompleter::new(move |current: &OsStr| matching(&candidates(), current)))
 }
 
-/// The shell shows what is offered, and puts it into its line, as it is.
-fn can_be_typed(name: &str) -> bool {
-    rejoin::visible_line(name) == name
-}
-
-fn tags() -> Vec<CompletionCandidate> {
-    known_tags().into_iter().map(CompletionCandidate::new).collect()
-}
-
-/// To be put on; what is taken off is typed with its dash.
-fn labels() -> Vec<CompletionCandidate> {
-    known_tags().into_iter().map(|tag| CompletionCandidate::new(format!("+{tag}"))).collect()
-}
-
-fn known_tags() -> BTreeSet<String> {
-    let tags = commands::open().and_then(|rejoin| Ok(rejoin.tags(Some(commands::here()?))?));
-    tags.unwrap_or_default().into_iter().filter(|tag| can_be_typed(tag)).collect()
-}
-
-fn agents() -> Vec<CompletionCandidate> {
-    rejoin::known_agents()
-        .map(|(agent, title)| CompletionCandidate::new(agent.as_str()).help(Some(title.into())))
-        .collect()
+/// Those that begin with what is typed, as the shell has to put them into its line.
+fn matching(candidates: &[Candidate], current: &OsStr) -> Vec<CompletionCandidate> {
+    let shell = SHELL.get().map(String::as_str).unwrap_or_default();
+    let typed = meant(&current.to_string_lossy());
+    let quote = std::env::var(TYPED).ok().and_then(|typed| typed.chars().next());
+    let quote = quote.filter(|first| ['\'', '"'].contains(first));
+    let fitting = candidates.iter().filter(|candidate| candidate.word.starts_with(&typed));
+    let candidate = |Candidate { word, about }: &Candidate| {
+        let about = Some(about.clone().into()).filter(|_| !about.is_empty());
+        Some(CompletionCandidate::new(for_shell(shell, quote, word)?).help(about))
+    };
+    fitting.filter_map(candidate).collect()
 }

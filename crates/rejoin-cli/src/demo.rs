@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use rejoin::Decision;
 use serde_json::Value;
 
+use crate::turn_words::{self, Stage};
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -121,13 +123,13 @@ impl Tour {
             bail!("this step of the tour failed with {}", output.status);
         }
         let receipt = self.last_receipt()?;
-        let plan = &receipt["plan"];
-        let decision = match plan["decision"].as_str() {
-            Some("resume") => match plan["catch_up"].as_u64() {
-                Some(0) | None => "resumed".to_owned(),
-                Some(count) => format!("resumed, told {}", style::plural(count as usize, "turn")),
-            },
-            _ => format!("fresh: {}", plan["reason"].as_str().unwrap_or("?")),
+        let plan = serde_json::from_value(receipt["plan"].clone()).context("the receipt has no plan")?;
+        let decision = match &plan {
+            Decision::Resume { catch_up: 0, .. } => "resumed".to_owned(),
+            Decision::Resume { catch_up, .. } => {
+                format!("resumed, told {}", style::plural(*catch_up, "turn"))
+            }
+            fresh @ Decision::Fresh { .. } => turn_words::decision(fresh, Stage::Confirmed),
         };
         let answer = String::from_utf8_lossy(&output.stdout);
         let marks = answer.lines().rev().find_map(|line| line.split("marks=").nth(1)).unwrap_or("?");
@@ -186,10 +188,10 @@ impl Tour {
     }
 
     fn table(&self) -> anyhow::Result<()> {
-        say(&format!("{:<16} {:<28} {:>10}   remembered", "step", "decision", "sent"))?;
-        say(&format!("{:-<16} {:-<28} {:->10}   {:-<30}", "", "", "", ""))?;
+        say(&format!("{:<16} {:<47} {:>10}   remembered", "step", "decision", "sent"))?;
+        say(&format!("{:-<16} {:-<47} {:->10}   {:-<18}", "", "", "", ""))?;
         for row in &self.rows {
-            say(format!("{:<16} {:<28} {:>10}   {}", row.what, row.decision, row.sent, row.remembered)
+            say(format!("{:<16} {:<47} {:>10}   {}", row.what, row.decision, row.sent, row.remembered)
                 .trim_end())?;
         }
         Ok(())

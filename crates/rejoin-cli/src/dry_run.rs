@@ -6,31 +6,33 @@ use rejoin::{Decision, DryRun, Rejoin};
 
 use crate::commands::turn_args::Output;
 use crate::screen::{self, label};
-use crate::turn_printer::headline;
+use crate::turn_words::{Headline, Stage, decision};
 use crate::{exit, style};
 
 /// Shows everything that would be done.
 pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Result<i32> {
     if output == Output::Text {
         let mut out = String::new();
-        let has_turns = |id| rejoin.turns(id).is_ok_and(|turns| turns > 0);
-        style::talk(&headline(
-            plan.agent.as_str(),
-            &plan.plan,
-            plan.turn_number,
-            plan.bytes,
-            plan.conversation,
-            &has_turns,
-        ));
+        let headline = Headline {
+            agent: plan.agent.to_string(),
+            plan: plan.plan.clone(),
+            number: plan.turn_number,
+            bytes: plan.bytes,
+            conversation: plan.conversation,
+            others: Headline::tells_of_others(&plan.plan)
+                && plan.conversation.is_some_and(|id| rejoin.turns(id).is_ok_and(|turns| turns > 0)),
+        };
+        style::talk(&headline.line(Stage::Would));
         for warning in &plan.warnings {
             style::loud(&format!("! {warning}"));
         }
-        let decision = match &plan.plan {
-            Decision::Resume { session, .. } => format!("resume {}", label(session)),
-            Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
+        let decided = match &plan.plan {
+            // All of the id: it is what the agent is asked for.
+            Decision::Resume { session, .. } => format!("would resume {}", label(session)),
+            fresh @ Decision::Fresh { .. } => decision(fresh, Stage::Would),
         };
         let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
-        let _ = writeln!(out, "decision   {decision}");
+        let _ = writeln!(out, "decision   {decided}");
         let _ = writeln!(out, "directory  {}", label(&plan.cwd));
         let _ = writeln!(out, "command    {}", label(&argv.join(" ")));
         for name in &plan.env {

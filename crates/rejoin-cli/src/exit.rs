@@ -1,11 +1,20 @@
 //! Exit codes, a documented part of the interface: `rejoin --help` and the README list them.
 
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) use rejoin::exit_code::*;
 
 pub(crate) fn code(code: i32) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// An error about a file or a directory that was named: one that is not there has the same code everywhere.
+pub(crate) fn by_kind(cause: &io::Error, text: String) -> anyhow::Error {
+    match cause.kind() {
+        io::ErrorKind::NotFound => rejoin::Error::from(rejoin::TurnError::NotFound(text)).into(),
+        _ => rejoin::Error::Config(text).into(),
+    }
 }
 
 /// The code of an error.

@@ -1,11 +1,9 @@
 //! Picking one of many: type to filter, move, choose. A few lines below the cursor, no more of the screen.
 
 use std::fmt::Write as _;
-use std::os::fd::AsFd;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use crate::screen::{self, Cursor, Painted, Style};
+use crate::keys::{Key, key};
+use crate::screen::{self, Painted, Style};
 use crate::{signals, style, tty};
 
 /// What became of the question.
@@ -17,8 +15,15 @@ pub(crate) enum Picked {
     Continue(usize),
 }
 
+/// What the person sees below the list, and what stands behind `> ` when it comes up.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) help: &'a str,
+    pub(crate) filter: &'a str,
+}
+
 /// Lets a person at the terminal pick one of the items, each a line. `None` if they left without one.
-pub(crate) fn pick(items: &[String]) -> anyhow::Result<Option<Picked>> {
+pub(crate) fn pick(items: &[String], asking: Asking<'_>) -> anyhow::Result<Option<Picked>> {
     if !tty::is_there() || style::dumb() {
         let text =
             "picking needs a terminal that can move its cursor; leave -i out, or name the conversation";
@@ -27,44 +32,28 @@ pub(crate) fn pick(items: &[String]) -> anyhow::Result<Option<Picked>> {
     signals::watch()?;
     let raw = tty::Raw::begin()?;
     let mut list = List::new(items);
+    asking.filter.chars().for_each(|c| list.press(Key::Char(c)));
     let mut drawn = 0;
     let choice = loop {
-        drawn = draw(&list, drawn);
+        drawn = draw(&list, asking.help, drawn);
         match key()? {
-            Key::Leave => break None,
+            Key::Leave | Key::Ctrl('c' | 'd' | 'g') => break None,
             Key::Enter => {
                 if let Some(at) = list.chosen() {
                     break Some(Picked::Open(at));
                 }
             }
-            Key::Continue => {
+            Key::Ctrl('r') => {
                 if let Some(at) = list.chosen() {
                     break Some(Picked::Continue(at));
                 }
             }
-            Key::Other => {}
             key => list.press(key),
         }
     };
-    screen::say(&up(drawn));
+    screen::say(&Painted::in_place_of(drawn));
     drop(raw);
     Ok(choice)
-}
-
-/// What was pressed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Key {
-    Char(char),
-    Backspace,
-    /// Take back the whole filter.
-    Clear,
-    /// So many lines down; up if negative.
-    Move(isize),
-    Page(isize),
-    Enter,
-    Continue,
-    Leave,
-    Other,
 }
 
 /// The items, those that match, and where the mark stands.
@@ -90,9 +79,11 @@ impl<'a> List<'a> {
             Key::Char(c) => self.filter.push(c),
             Key::Backspace => drop(self.filter.pop()),
             Key::Clear => self.filter.clear(),
-            Key::Move(by) => return self.step(by),
-            Key::Page(by) => return self.step(by * page().cast_signed()),
-            Key::Enter | Key::Continue | Key::Leave | Key::Other => return,
+            Key::Up => return self.step(-1),
+            Key::Down => return self.step(1),
+            Key::PageUp => return self.step(-page().cast_signed()),
+            Key::PageDown => return self.step(page().cast_signed()),
+            Key::Enter | Key::Ctrl(_) | Key::Leave | Key::Other => return,
         }
         self.matching = matching(self.items, &self.filter);
         self.at = 0;
@@ -148,12 +139,12 @@ fn page() -> usize {
 }
 
 /// Draws the list in place of what was drawn; gives how many lines that took.
-fn draw(list: &List<'_>, before: usize) -> usize {
+fn draw(list: &List<'_>, help: &str, before: usize) -> usize {
     let width = tty::columns().saturating_sub(1);
     let page = page();
     let first = list.at.saturating_sub(page - 1);
     let shown = list.matching.iter().enumerate().skip(first).take(page);
-    let mut out = up(before);
+    let mut out = Painted::in_place_of(before);
     let mut lines = 1;
     for (at, item) in shown {
         let line = style::one_line(&list.items[*item], width.saturating_sub(2));
@@ -163,7 +154,6 @@ fn draw(list: &List<'_>, before: usize) -> usize {
         out.text("\n");
         lines += 1;
     }
-    let help = "Enter shows · Ctrl-R continues · Esc leaves";
     let count = format!("{}/{} · {help}", list.matching.len(), list.items.len());
     out.style(Style::DIM.when(style::colour()), &style::one_line(&count, width));
     // The filter comes last: the cursor stays behind what is typed.
@@ -174,81 +164,6 @@ fn draw(list: &List<'_>, before: usize) -> usize {
     }
     screen::say(&out);
     lines
-}
-
-/// To the beginning of what was drawn, and all of it gone.
-fn up(lines: usize) -> Painted {
-    let mut out = Painted::default();
-    if lines > 0 {
-        out.cursor(Cursor::ToLineStart);
-        out.cursor(Cursor::Up(lines));
-        out.cursor(Cursor::ClearBelow);
-    }
-    out
-}
-
-/// Waits for a key.
-fn key() -> std::io::Result<Key> {
-    Ok(match byte()? {
-        None | Some(3 | 4 | 7) => Key::Leave,
-        Some(b'\r' | b'\n') => Key::Enter,
-        Some(18) => Key::Continue,
-        Some(8 | 127) => Key::Backspace,
-        Some(21 | 23) => Key::Clear,
-        Some(14) => Key::Move(1),
-        Some(16) => Key::Move(-1),
-        Some(27) => escape()?,
-        Some(first @ 32..) => character(first)?.map_or(Key::Other, Key::Char),
-        Some(_) => Key::Other,
-    })
-}
-
-/// The key behind an escape sequence; Esc itself has nothing after it.
-fn escape() -> std::io::Result<Key> {
-    let stdin = std::io::stdin();
-    let soon = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-    if poll(&mut [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)], Some(&soon)) == Ok(0) {
-        return Ok(Key::Leave);
-    }
-    if !matches!(byte()?, Some(b'[' | b'O')) {
-        return Ok(Key::Other);
-    }
-    let mut numbers = Vec::new();
-    loop {
-        match (byte()?, numbers.as_slice()) {
-            (Some(b'A'), _) => return Ok(Key::Move(-1)),
-            (Some(b'B'), _) => return Ok(Key::Move(1)),
-            (Some(b'~'), b"5") => return Ok(Key::Page(-1)),
-            (Some(b'~'), b"6") => return Ok(Key::Page(1)),
-            (Some(digit @ (b'0'..=b'9' | b';')), _) => numbers.push(digit),
-            _ => return Ok(Key::Other),
-        }
-    }
-}
-
-/// A character that begins with this byte.
-fn character(first: u8) -> std::io::Result<Option<char>> {
-    let mut bytes = vec![first];
-    while bytes.len() < 4 && std::str::from_utf8(&bytes).is_err() {
-        match byte()? {
-            Some(next) => bytes.push(next),
-            None => break,
-        }
-    }
-    Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.chars().next()))
-}
-
-/// One byte, unbuffered: what is typed after the choice belongs to whoever comes next.
-fn byte() -> std::io::Result<Option<u8>> {
-    let mut buffer = [0];
-    loop {
-        return match rustix::io::read(std::io::stdin(), &mut buffer) {
-            Ok(0) => Ok(None),
-            Ok(_) => Ok(Some(buffer[0])),
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(error) => Err(error.into()),
-        };
-    }
 }
 
 #[cfg(test)]
@@ -286,9 +201,9 @@ mod tests {
     fn the_mark_stays_within_what_matches() {
         let items: Vec<String> = (0..30).map(|number| format!("item {number}")).collect();
         let mut list = List::new(&items);
-        list.press(Key::Move(-1));
+        list.press(Key::Up);
         assert_eq!(list.chosen(), Some(0));
-        list.press(Key::Page(9));
+        (0..9).for_each(|_| list.press(Key::PageDown));
         assert_eq!(list.chosen(), Some(29));
         for c in "7".chars() {
             list.press(Key::Char(c));

@@ -1,5 +1,6 @@
 //! The command `rejoin`.
 
+mod activity;
 mod ask;
 mod chat;
 mod cli;
@@ -10,17 +11,23 @@ mod dry_run;
 mod exit;
 mod fuzzy_picker;
 mod index_progress;
+mod keys;
 mod markdown;
+mod pager;
 mod panics;
 mod prompt;
 #[cfg(test)]
 mod reference;
 mod screen;
 mod signals;
+mod status_line;
 mod style;
 mod table;
+mod thoughts;
 mod tty;
 mod turn_printer;
+mod turn_words;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -47,7 +54,8 @@ fn main() -> ExitCode {
             return exit::code(code);
         }
     };
-    match commands::dispatch(cli.command) {
+    let begun = cli.called_in.as_deref().map_or(Ok(()), commands::go_to);
+    match begun.and_then(|()| commands::dispatch(cli.command)) {
         Ok(code) => exit::code(code),
         Err(error) => {
             style::error(&error);

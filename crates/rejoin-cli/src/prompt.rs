@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::style;
+use crate::{exit, style};
 
 /// The most that is read from a file or a pipe: no agent takes more.
 const MOST: u64 = 12 << 20;
@@ -58,7 +58,7 @@ fn usage(text: &str) -> anyhow::Error {
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
     let file = std::fs::File::open(path)
-        .map_err(|error| usage(&format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| exit::by_kind(&error, format!("cannot read {}: {error}", path.display())))?;
     bounded(file, &path.display().to_string())
 }
 

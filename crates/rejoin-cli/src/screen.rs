@@ -8,6 +8,8 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use rejoin::{visible, visible_line};
 use serde::Serialize;
 
@@ -26,6 +28,8 @@ impl Style {
     pub(crate) const REVERSED: Self = Self(64);
     pub(crate) const RED: Self = Self(128);
     pub(crate) const YELLOW: Self = Self(256);
+    pub(crate) const GREEN: Self = Self(512);
+    pub(crate) const MAGENTA: Self = Self(1024);
     /// What catches the eye.
     pub(crate) const ACCENT: Self = Self::BOLD.and(Self::CODE);
 
@@ -48,7 +52,9 @@ impl Style {
             (Self::REVERSED, "7"),
             (Self::STRUCK, "9"),
             (Self::RED, "31"),
+            (Self::GREEN, "32"),
             (Self::YELLOW, "33"),
+            (Self::MAGENTA, "35"),
             (Self::CODE, "36"),
         ];
         let codes = attributes.iter().filter(|(style, _)| self.0 & style.0 != 0).map(|(_, code)| *code);
@@ -60,6 +66,8 @@ impl Style {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cursor {
     ToLineStart,
+    /// Behind so many columns.
+    ToColumn(usize),
     Up(usize),
     Down(usize),
     /// Clears the line from here on.
@@ -71,11 +79,22 @@ pub(crate) enum Cursor {
 }
 
 /// A text that can be printed: nothing in it commands the terminal but what was put there by
-/// [`Painted::style`] and [`Painted::cursor`].
+/// [`Painted::style`], [`Painted::cursor`] and what is named beside them.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Painted(String);
 
 impl Painted {
+    /// Something that is drawn in place of so many lines above the cursor; they are gone.
+    pub(crate) fn in_place_of(lines: usize) -> Self {
+        let mut out = Self::default();
+        if lines > 0 {
+            out.cursor(Cursor::ToLineStart);
+            out.cursor(Cursor::Up(lines));
+            out.cursor(Cursor::ClearBelow);
+        }
+        out
+    }
+
     /// Adds a text; its lines stay lines.
     pub(crate) fn text(&mut self, text: &str) {
         self.0.push_str(&visible(text));
@@ -97,6 +116,7 @@ impl Painted {
     pub(crate) fn cursor(&mut self, cursor: Cursor) {
         match cursor {
             Cursor::ToLineStart => self.0.push('\r'),
+            Cursor::ToColumn(columns) => self.0.extend(["\u{1b}[", &(columns + 1).to_string(), "G"]),
             Cursor::Up(0) | Cursor::Down(0) => {}
             Cursor::Up(lines) => self.0.extend(["\u{1b}[", &lines.to_string(), "A"]),
             Cursor::Down(lines) => self.0.extend(["\u{1b}[", &lines.to_string(), "B"]),
@@ -104,6 +124,21 @@ impl Painted {
             Cursor::ClearBelow => self.0.push_str("\u{1b}[J"),
             Cursor::AsFound => self.0.push_str("\u{1b}[?25h\u{1b}[?2004l"),
         }
+    }
+
+    /// Has the terminal put a text into its clipboard (OSC 52).
+    pub(crate) fn clipboard(&mut self, text: &str) {
+        self.0.extend(["\u{1b}]52;c;", &BASE64_STANDARD.encode(text), "\u{7}"]);
+    }
+
+    /// Has the terminal show a notification (OSC 9).
+    pub(crate) fn notification(&mut self, text: &str) {
+        self.0.extend(["\u{1b}]9;", &visible_line(text), "\u{7}"]);
+    }
+
+    /// Rings the bell.
+    pub(crate) fn bell(&mut self) {
+        self.0.push('\u{7}');
     }
 
     /// Adds what is painted already.
@@ -149,6 +184,11 @@ impl From<&String> for Painted {
 /// Something that is shown within a line (a name, a path, a reason): it cannot begin another one.
 pub(crate) fn label(text: &str) -> String {
     visible_line(text).into_owned()
+}
+
+/// A text of several lines, in which what is seen is what its width is told by.
+pub(crate) fn label_lines(text: &str) -> String {
+    visible(text).into_owned()
 }
 
 /// Prints what is meant for people.

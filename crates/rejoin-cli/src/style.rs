@@ -21,6 +21,11 @@ pub(crate) fn colour() -> bool {
     on_terminal() && !*PLAIN && !dumb()
 }
 
+/// Whether stdout takes colours.
+pub(crate) fn stdout_colour() -> bool {
+    crate::table::in_colour() && !dumb()
+}
+
 /// Whether the terminal only takes lines: nothing can be moved, nothing coloured.
 pub(crate) fn dumb() -> bool {
     static DUMB: LazyLock<bool> = LazyLock::new(|| {
@@ -81,6 +86,14 @@ pub(crate) fn elapsed(milliseconds: u64) -> String {
         0..10_000 => format!("{:.2} s", milliseconds as f64 / 1e3),
         10_000..100_000 => format!("{:.1} s", milliseconds as f64 / 1e3),
         _ => format!("{} min {} s", milliseconds / 60_000, milliseconds / 1000 % 60),
+    }
+}
+
+/// `12 s`, `3 min 20 s`: what goes on.
+pub(crate) fn whole_seconds(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        seconds => elapsed(seconds * 1000),
     }
 }
 

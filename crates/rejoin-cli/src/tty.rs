@@ -36,10 +36,8 @@ pub(crate) fn stdout_columns() -> Option<usize> {
 
 /// Its width now.
 pub(crate) fn columns() -> usize {
-    match tcgetwinsize(std::io::stderr()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => 80,
-    }
+    let of_stderr = tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    of_stderr.or_else(stdout_columns).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
 /// How wide text is set: longer lines are hard to read.
@@ -102,6 +100,25 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         restore();
+    }
+}
+
+/// Keys come one by one and are not shown; Ctrl-C stays a signal. Until it is dropped.
+pub(crate) struct Keys(Termios);
+
+impl Keys {
+    pub(crate) fn begin() -> std::io::Result<Self> {
+        let before = tcgetattr(std::io::stdin())?;
+        let mut modes = before.clone();
+        modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &modes)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 

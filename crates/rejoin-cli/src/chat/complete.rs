@@ -1,14 +1,16 @@
-//! What Tab offers: commands, agents, messages and branches.
+//! What Tab offers: commands, agents, messages, branches, conversations, and files behind `@`.
 
 use std::cell::OnceCell;
+use std::path::Path;
 
-use rejoin::{ConversationId, Message, Rejoin};
+use rejoin::{ConversationId, ListFilter, ListedConversation, Message, Permissions, Rejoin};
 use rustyline::Context;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 
+use super::path_words;
 use super::slash_commands::{COMMANDS, Takes};
 use crate::screen::label;
 use crate::style;
@@ -19,14 +21,16 @@ const OFFERED: usize = 20;
 /// Knows what could be meant.
 pub(super) struct ChatCompleter<'a> {
     rejoin: &'a Rejoin,
+    /// Files are looked for from here.
+    dir: &'a Path,
     /// The conversation, once there is one.
     pub(super) conversation: Option<ConversationId>,
     agents: OnceCell<Vec<(String, bool)>>,
 }
 
 impl<'a> ChatCompleter<'a> {
-    pub(super) fn new(rejoin: &'a Rejoin) -> Self {
-        Self { rejoin, conversation: None, agents: OnceCell::new() }
+    pub(super) fn new(rejoin: &'a Rejoin, dir: &'a Path) -> Self {
+        Self { rejoin, dir, conversation: None, agents: OnceCell::new() }
     }
 
     /// All agents, and whether they are installed.
@@ -59,6 +63,51 @@ impl<'a> ChatCompleter<'a> {
     }
 }
 
+impl ChatCompleter<'_> {
+    /// `@src/ma`: the files it could be. One with blanks in its name stands in quotes.
+    fn mention(&self, typed: &str) -> (usize, Vec<Pair>) {
+        let nothing = (typed.len(), Vec::new());
+        let Some(at) = typed.rfind('@') else { return nothing };
+        if typed[..at].chars().next_back().is_some_and(|c| !c.is_whitespace() && c != '(') {
+            return nothing;
+        }
+        let name = &typed[at + 1..];
+        let (quoted, name) = name.strip_prefix('"').map_or((false, name), |name| (true, name));
+        if name.contains('"') || (name.contains(char::is_whitespace) && !quoted) {
+            return nothing;
+        }
+        let pair = |file: String| {
+            let in_quotes = quoted || file.contains(char::is_whitespace);
+            // In a directory the quotes are still open.
+            let close = if in_quotes && !file.ends_with('/') { "\"" } else { "" };
+            let replacement = format!("@{}{file}{close}", if in_quotes { "\"" } else { "" });
+            file_pair(&file, replacement)
+        };
+        (at, path_words::beginning_with(name, self.dir).into_iter().map(pair).collect())
+    }
+
+    /// The last word of a command as a file; blanks have a backslash before them.
+    fn file(&self, typed: &str) -> (usize, Vec<Pair>) {
+        let mut blanks = typed.match_indices(' ').filter(|(at, _)| !typed[..*at].ends_with('\\'));
+        let begin = blanks.next_back().map_or(0, |(at, _)| at + 1);
+        let name = typed[begin..].replace("\\ ", " ");
+        let pair = |file: String| file_pair(&file, file.replace(' ', "\\ "));
+        (begin, path_words::beginning_with(&name, self.dir).into_iter().map(pair).collect())
+    }
+
+    /// The newest conversations here, by name where they have one.
+    fn conversations(&self) -> Vec<(String, String)> {
+        let filter =
+            ListFilter { project: Some(self.dir.to_owned()), limit: Some(OFFERED), ..ListFilter::default() };
+        let Ok(listing) = self.rejoin.list(&filter) else { return Vec::new() };
+        let word = |listed: &ListedConversation| {
+            let name = listed.name.clone().filter(|name| label(name) == *name);
+            (name.unwrap_or_else(|| listed.id.short()), style::one_line(&listed.title, 40))
+        };
+        listing.conversations.iter().map(word).collect()
+    }
+}
+
 impl Completer for ChatCompleter<'_> {
     type Candidate = Pair;
 
@@ -68,22 +117,40 @@ impl Completer for ChatCompleter<'_> {
             let newline = Pair { display: String::new(), replacement: "\n".into() };
             return Ok((pos - 1, vec![newline]));
         }
-        let Some(command) = typed.strip_prefix('/') else { return Ok((pos, Vec::new())) };
+        let Some(command) = typed.strip_prefix('/') else { return Ok(self.mention(typed)) };
         let Some((name, rest)) = command.split_once(' ') else {
             let known = COMMANDS.iter().map(|slash| (format!("/{}", slash.name), slash.about.to_owned()));
             return Ok((0, matching(typed, known)));
         };
-        let words: Vec<(String, String)> = match COMMANDS.iter().find(|slash| slash.name == name) {
+        let takes =
+            COMMANDS.iter().find(|slash| slash.name == name).map_or(Takes::Nothing, |slash| slash.takes);
+        if takes == Takes::File {
+            return Ok(self.file(typed));
+        }
+        let words: Vec<(String, String)> = match takes {
             _ if rest.contains(' ') => Vec::new(),
-            Some(slash) if slash.takes == Takes::Agent => {
+            Takes::Nothing | Takes::File => Vec::new(),
+            Takes::Agent => {
                 let installed = self.agents().iter().filter(|(_, installed)| *installed);
                 installed.map(|(agent, _)| (agent.clone(), String::new())).collect()
             }
-            Some(slash) if slash.takes != Takes::Nothing => self.messages(slash.takes),
-            _ => Vec::new(),
+            Takes::Level => levels().map(|level| (level.name().to_owned(), String::new())).collect(),
+            Takes::Conversation => self.conversations(),
+            Takes::Message | Takes::Id => self.messages(takes),
         };
         Ok((pos - rest.len(), matching(rest, words.into_iter())))
     }
+}
+
+/// All levels of permissions.
+pub(super) fn levels() -> impl Iterator<Item = Permissions> {
+    [Permissions::Read, Permissions::Edit, Permissions::Full, Permissions::Agent].into_iter()
+}
+
+/// A file as it stands in the line; behind a directory, its files follow.
+fn file_pair(file: &str, replacement: String) -> Pair {
+    let blank = if file.ends_with('/') { "" } else { " " };
+    Pair { display: file.to_owned(), replacement: replacement + blank }
 }
 
 /// Those that begin with what is typed, with a blank after them.

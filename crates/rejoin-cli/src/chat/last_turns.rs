@@ -1,14 +1,17 @@
 //! What a person is shown of a conversation that goes on: its last turns.
 
-use rejoin::{ConversationView, Kind, Part, Turn, call_words};
+use std::collections::HashMap;
 
+use rejoin::{CallNote, CallStatus, ConversationView, Kind, Part, Turn};
+
+use super::tool_calls;
 use crate::commands::show::margin;
 use crate::markdown::Markdown;
 use crate::screen::{Painted, Style, label};
 use crate::{style, tty};
 
-/// So many turns.
-const TURNS: usize = 2;
+/// So many turns; `/show` has all of them.
+const TURNS: usize = 20;
 /// So much of each text; the journal has all of it.
 const MOST: usize = 4096;
 
@@ -17,6 +20,11 @@ pub(super) fn last_turns(view: &ConversationView<'_>) -> anyhow::Result<Painted>
     let path = view.path();
     let first = path.len().saturating_sub(TURNS);
     let mut out = Painted::default();
+    if first > 0 {
+        let before = format!("({} before: /show has all)", style::plural(first, "turn"));
+        out.style(Style::DIM.when(style::colour()), &before);
+        out.text("\n\n");
+    }
     for (at, turn) in path.iter().enumerate().skip(first) {
         one(view, turn, at + 1, &mut out)?;
     }
@@ -29,7 +37,10 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut Painte
     let mut markdown = Markdown::new(colour);
     let width = tty::text_columns();
     let mut spoken = false;
-    for message in view.messages(turn, MOST)? {
+    let messages = view.messages(turn, MOST)?;
+    let calls: HashMap<String, CallNote> =
+        view.tool_calls(turn, &messages).into_iter().map(|call| (call.call.id.clone(), call.call)).collect();
+    for message in messages {
         if message.kind == Kind::User {
             out.style(Style::ACCENT.when(colour), &format!("{agent} ›"));
             out.text(&format!(" {}\n", message.text().trim_end()));
@@ -47,10 +58,10 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut Painte
                     out.append(&markdown.end());
                 }
                 Part::Call { function_call: call } => {
-                    let words = format!("{} {}", label(&call.name), call_words(&call.args));
-                    let line = style::one_line(&words, width.saturating_sub(5));
-                    out.style(Style::DIM.when(colour), &format!("  ⚙ {line}"));
-                    out.text("\n");
+                    if let Some(call) = calls.get(&call.id) {
+                        out.style(Style::DIM.when(colour), &call_line(call));
+                        out.text("\n");
+                    }
                 }
                 _ => {}
             }
@@ -58,4 +69,15 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut Painte
     }
     out.text("\n");
     Ok(())
+}
+
+/// `  ✓ shell cargo test`: a call with what became of it.
+fn call_line(call: &CallNote) -> String {
+    let (mark, note) = match call.status {
+        Some(CallStatus::Success) => ('✓', ""),
+        Some(CallStatus::Error) => ('✗', "failed"),
+        Some(CallStatus::Cancelled) => ('⊘', "cancelled"),
+        None => ('⚙', ""),
+    };
+    tool_calls::line(mark, &tool_calls::words(&call.name, &call.description), note, "")
 }

@@ -1,29 +1,41 @@
 //! The conversation at the terminal: what is typed becomes a turn or a change of the chat's state, and is shown.
 
-use std::fmt::Write as _;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Parser;
-use rejoin::{Agent, ChatStart, ChatState, ConversationId, Event, Rejoin, TurnBuilder, WantedMessage};
+use rejoin::{
+    ChatConversation, ChatStart, ChatState, ConversationId, Cursor, Event, Outcome, Rejoin, TurnBuilder,
+    TurnId, TurnOutcome, WantedMessage,
+};
 
 use super::editor::{Asked, Editor};
-use super::slash_commands::{self, COMMANDS};
-use super::{last_turns, refuse_how};
-use crate::cli::{Cli, Command};
-use crate::commands::edit::EditArgs;
-use crate::commands::{edit, here, move_head, name, show, told, why};
+use super::elsewhere::Elsewhere;
+use super::notify::Notifier;
+use super::shell_command::{self, CommandOutput};
+use super::{file_mentions, last_turns, question_menu};
+use crate::commands::turn_args::Look;
+use crate::commands::{here, why};
 use crate::screen::{self, print};
-use crate::signals::Running;
-use crate::tty::Quiet;
+use crate::signals::{self, Running};
+use crate::style;
+use crate::tty::{self, Quiet};
 use crate::turn_printer::TurnPrinter;
-use crate::{ask, prompt, style};
+use crate::wrap::wrapped;
 
 /// A conversation at the terminal.
 pub(super) struct Live<'a> {
-    rejoin: &'a Rejoin,
-    state: ChatState,
+    pub(super) rejoin: &'a Rejoin,
+    pub(super) state: ChatState,
+    look: Look,
     last: Last,
+    /// What commands of the shell printed, for the next prompt.
+    pub(super) outputs: Vec<CommandOutput>,
+    /// How far the conversation was shown when it came up.
+    shown: Option<Cursor>,
+    /// The turns of this chat.
+    ours: HashSet<TurnId>,
+    elsewhere: Option<Elsewhere>,
 }
 
 /// What became of the last thing that was typed.
@@ -37,12 +49,22 @@ pub(super) struct Last {
 
 impl<'a> Live<'a> {
     /// Finds the conversation, and refuses what the first turn would refuse.
-    pub(super) fn begin(rejoin: &'a Rejoin, start: ChatStart) -> anyhow::Result<Self> {
+    pub(super) fn begin(rejoin: &'a Rejoin, start: ChatStart, look: Look) -> anyhow::Result<Self> {
         let state = ChatState::begin(rejoin, &here()?, start)?;
         if state.nothing_to_continue() {
             style::loud("! nothing to continue in this project yet: a new conversation begins");
         }
-        Ok(Self { rejoin, state, last: Last::default() })
+        let last = Last::default();
+        Ok(Self {
+            rejoin,
+            state,
+            look,
+            last,
+            outputs: Vec::new(),
+            shown: None,
+            ours: HashSet::new(),
+            elsewhere: None,
+        })
     }
 
     /// Shows where it stands.
@@ -52,22 +74,39 @@ impl<'a> Live<'a> {
             style::talk(&format!("a new conversation with {agent} · /help, Ctrl-D leaves"));
             return Ok(());
         };
-        let turns = style::plural(view.path().len(), "turn");
-        let title = style::title(view.conversation().name.as_deref(), &view.title()?, 60);
-        style::talk(&format!("{} · {title} · {turns} · /help, Ctrl-D leaves", view.id().short()));
+        self.shown = Some(view.cursor()?);
+        let path = view.path();
+        let turns = style::plural(path.len(), "turn");
+        let width = tty::columns().saturating_sub(1);
+        let title = style::title(view.conversation().name.as_deref(), &view.title()?, width.min(100));
+        let age = match path.last().map(|turn| style::since(&turn.started)) {
+            Some(age) if age == "just now" => " from a moment ago".to_owned(),
+            Some(age) => format!(" from {age}"),
+            None => String::new(),
+        };
+        // That the agent's own session goes on is said only where it will.
+        let outlook = self.state.outlook(self.rejoin)?;
+        let resumes = outlook.as_ref().is_some_and(|why| why.plan.resumes());
+        let what = if resumes { "Resumed session" } else { "Conversation" };
+        let id = view.id().short();
+        for line in wrapped(&format!("{what}{age} · {id} · {turns} · /help, Ctrl-D leaves"), width) {
+            style::talk(&line);
+        }
+        style::talk(&title);
         screen::say(&"\n".into());
         for problem in view.problems() {
             style::loud(&format!("! {problem}"));
         }
         print(last_turns::last_turns(&view)?)?;
-        match self.state.checkpoint() {
-            Some(WantedMessage::Reference(message)) => {
+        match (self.state.checkpoint(), outlook) {
+            (Some(WantedMessage::Reference(message)), _) => {
                 style::talk(&format!("the next turn goes on after {message}, on a branch"));
             }
-            Some(WantedMessage::Id(id)) => {
+            (Some(WantedMessage::Id(id)), _) => {
                 style::talk(&format!("the next turn goes on after {}, on a branch", id.short()));
             }
-            None => self.outlook()?,
+            (None, Some(why)) => style::talk(&why::outlook(&why)),
+            (None, None) => {}
         }
         Ok(())
     }
@@ -84,43 +123,136 @@ impl<'a> Live<'a> {
         self.state.conversation()
     }
 
-    pub(super) fn prompt(&self) -> String {
-        format!("{} › ", self.state.agent())
+    /// Asks for the next line; what happens elsewhere meanwhile appears above it.
+    pub(super) fn ask(&mut self, editor: &mut Editor<'_>, initial: &str) -> anyhow::Result<Asked> {
+        self.follow(editor);
+        editor.about(self.conversation());
+        if let Some(elsewhere) = &self.elsewhere
+            && let Ok(end) = self.rejoin.end_of(elsewhere.conversation())
+        {
+            // What was changed up to here was changed by what was typed before.
+            elsewhere.changes_are_ours_before(end.position());
+        }
+        self.at_prompt(true);
+        let asked = editor.ask(&format!("{} › ", self.state.agent()), initial);
+        self.at_prompt(false);
+        // Another agent may have done a turn meanwhile; the prompt said who does the next one.
+        self.state.keep_agent();
+        asked
+    }
+
+    fn at_prompt(&self, at_prompt: bool) {
+        if let Some(elsewhere) = &self.elsewhere {
+            elsewhere.at_prompt(at_prompt);
+        }
+    }
+
+    /// Follows the conversation, if it is not followed yet.
+    fn follow(&mut self, editor: &mut Editor<'_>) {
+        let Some(id) = self.conversation() else {
+            self.elsewhere = None;
+            return;
+        };
+        if self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.conversation() == id) {
+            return;
+        }
+        let Some(printer) = editor.printer() else { return };
+        match Elsewhere::follow(self.rejoin, (id, self.shown), self.ours.clone(), printer) {
+            Ok(elsewhere) => self.elsewhere = Some(elsewhere),
+            Err(error) => style::loud(&format!("! what happens elsewhere is not shown: {error:#}")),
+        }
+    }
+
+    /// Goes on with another conversation, or begins one.
+    pub(super) fn switch(&mut self, conversation: ChatConversation) -> anyhow::Result<()> {
+        let state = self.state.another(self.rejoin, conversation)?;
+        self.farewell();
+        (self.state, self.shown, self.elsewhere) = (state, None, None);
+        self.greet()
     }
 
     pub(super) fn last(&self) -> Last {
         self.last
     }
 
-    /// A turn with these words.
-    pub(super) fn say(&mut self, words: &str) -> anyhow::Result<()> {
-        self.carry_out(self.state.turn(self.rejoin, words))
+    /// Nothing has become of what was typed now.
+    pub(super) fn forget_last(&mut self) {
+        self.last = Last::default();
     }
 
-    fn carry_out(&mut self, turn: TurnBuilder<'_>) -> anyhow::Result<()> {
+    /// A turn with these words, the files they mention and what commands printed.
+    pub(super) fn say(&mut self, words: &str) -> anyhow::Result<()> {
+        let outputs: Vec<String> = self.outputs.iter().map(CommandOutput::as_paragraph).collect();
+        let prompt = [vec![words.to_owned()], outputs].concat().join("\n\n");
+        let mut turn = self.state.turn(self.rejoin, prompt);
+        let attached = &self.state.options().attach;
+        let mentioned = file_mentions::mentioned(words, self.state.dir());
+        for file in mentioned.into_iter().filter(|file| !attached.contains(file)) {
+            turn = turn.attach(file);
+        }
+        self.carry_out(turn)
+    }
+
+    /// A command of the shell, in between; with `keep`, what it prints goes along with the next prompt.
+    pub(super) fn shell(&mut self, command: &str, keep: bool) -> anyhow::Result<()> {
+        self.forget_last();
+        if command.is_empty() {
+            style::talk(
+                "!COMMAND runs a command of the shell; with !! its output goes along with the next prompt",
+            );
+            return Ok(());
+        }
+        if !keep {
+            let ran = shell_command::run(command, self.state.dir());
+            signals::hear_all();
+            // A program that was killed may have left the terminal as it used it.
+            tty::restore();
+            return ran;
+        }
+        let output = shell_command::run_and_keep(command, self.state.dir());
+        signals::hear_all();
+        let output = output?;
+        let bytes = style::bytes(output.len());
+        style::talk(&format!(
+            "{bytes} of output go along with the next prompt (`/attach -` takes them back)"
+        ));
+        self.outputs.push(output);
+        Ok(())
+    }
+
+    pub(super) fn carry_out(&mut self, turn: TurnBuilder<'_>) -> anyhow::Result<()> {
         let stopped = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stopped);
-        let mut turn = turn.on_question(move |question| Quiet::interrupted(|| ask::ask(question, &asked)));
-        let mut printer = TurnPrinter::live(self.rejoin);
+        let notifier = Notifier::begin(self.rejoin.config());
+        let waits = notifier.clone();
+        let mut turn = turn.on_question(move |question| {
+            waits.tell(&format!("rejoin: {}", question.text));
+            question_menu::put(question, &asked)
+        });
+        let mut printer = TurnPrinter::in_chat(self.rejoin, self.look);
         let mut begun = None;
         let outcome = {
-            let _running = Running::begin(turn.canceller()?, Arc::clone(&stopped));
+            let running = Running::begin(turn.canceller()?, Arc::clone(&stopped));
+            let _running = running.telling(printer.status());
             let _quiet = Quiet::begin();
             turn.run(|event| {
-                if let Event::Init { conversation, .. } = event {
-                    begun = *conversation;
+                if let Event::Init { conversation: Some(conversation), turn, .. } = event {
+                    begun = Some((*conversation, *turn));
                 }
                 printer.event(event);
             })
         };
         self.last = Last { begun: begun.is_some(), stopped: stopped.load(Ordering::Relaxed) };
-        if let Some(id) = begun {
-            self.state.turn_began(id);
+        if let Some((conversation, turn)) = begun {
+            self.turn_began(conversation, turn);
         }
         match outcome {
             Ok(outcome) => {
                 self.state.turn_ended(outcome.receipt().agent.clone());
                 printer.finish(&outcome)?;
+                if !self.last.stopped {
+                    notifier.tell(&in_a_line(&outcome));
+                }
                 print("\n")
             }
             Err(error) => {
@@ -130,130 +262,17 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What was typed after a slash.
-    pub(super) fn command(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        self.last = Last::default();
-        match name {
-            "help" => print(help()),
-            "agent" => self.choose_agent(rest, editor),
-            "model" => {
-                self.choose_model(rest);
-                Ok(())
-            }
-            "fresh" => {
-                self.state.begin_fresh_session();
-                style::talk("the next turn begins a new session of the agent, told the history");
-                Ok(())
-            }
-            "branch" if rest.is_empty() => self.as_in_the_shell("show", "--tree", editor),
-            _ => self.as_in_the_shell(name, rest, editor),
+    fn turn_began(&mut self, conversation: ConversationId, turn: TurnId) {
+        self.state.turn_began(conversation);
+        self.outputs.clear();
+        self.ours.insert(turn);
+        if let Some(elsewhere) = &self.elsewhere {
+            elsewhere.is_ours(turn);
         }
-    }
-
-    fn choose_agent(&mut self, name: &str, editor: &Editor<'_>) -> anyhow::Result<()> {
-        if name.is_empty() {
-            let mark = |(agent, installed): &(String, bool)| match installed {
-                true if agent == self.state.agent().as_str() => format!("● {agent}\n"),
-                true => format!("  {agent}\n"),
-                false => format!("  {agent} (not installed)\n"),
-            };
-            return print(editor.agents().iter().map(mark).collect::<String>());
-        }
-        self.state.choose_agent(self.rejoin, Agent::named(name))?;
-        self.outlook()
-    }
-
-    fn choose_model(&mut self, name: &str) {
-        if !name.is_empty() {
-            self.state.choose_model(name);
-        }
-        match &self.state.options().model {
-            Some(model) => style::talk(&format!("the next turns ask for the model {model}")),
-            None => style::talk("no model was named: the one the conversation had, else the agent's own"),
-        }
-    }
-
-    /// The command of the shell that does the same, on this conversation.
-    fn as_in_the_shell(&mut self, name: &str, rest: &str, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let Some(view) = self.state.view(self.rejoin)? else {
-            let text = format!("nothing was said yet, so there is nothing to /{name}");
-            return Err(rejoin::Error::Config(text).into());
-        };
-        // Which conversation is known here: what stands for it is not looked up.
-        let given = ["rejoin", name, "@"].map(str::to_owned);
-        let given = given.into_iter().chain(slash_commands::arguments(name, rest));
-        let parsed = match Cli::try_parse_from(given) {
-            Ok(cli) => cli.command,
-            Err(error) => {
-                let text = error.to_string();
-                let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                let usage = COMMANDS.iter().find(|slash| slash.name == name).map_or("", |slash| slash.usage);
-                return Err(rejoin::Error::Config(format!("{text} (/{name} {usage})")).into());
-            }
-        };
-        match parsed {
-            Command::Show(args) => show::show_view(told(&view), &args).map(drop),
-            Command::Name(args) => name::name_view(told(&view), &args),
-            Command::Why(args) => {
-                let named = args.agent.map(Agent::named).or_else(|| self.state.options().agent.clone());
-                let turn = self.rejoin.project(".").in_conversation(view.id());
-                why::why_of(turn, named, args.json).map(drop)
-            }
-            Command::Branch(args) => {
-                move_head::branch_view(told(&view), &args)?;
-                self.state.head_moved();
-                self.outlook()
-            }
-            Command::Rewind(args) => {
-                move_head::rewind_view(told(&view), &args)?;
-                self.state.head_moved();
-                self.outlook()
-            }
-            Command::Edit(args) => self.edit(&args, editor),
-            Command::Retry(args) => {
-                refuse_how(&args.how)?;
-                match self.state.retry(self.rejoin, args.at.as_ref().map(Into::into)) {
-                    Some(turn) => self.carry_out(args.how.apply(turn)),
-                    None => Ok(()),
-                }
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn edit(&mut self, args: &EditArgs, editor: &mut Editor<'_>) -> anyhow::Result<()> {
-        let Some(view) = self.state.view(self.rejoin)? else { return Ok(()) };
-        let message = view.message(&args.message)?;
-        edit::check(args, &message)?;
-        refuse_how(&args.how)?;
-        let before = message.text();
-        let text = match &args.file {
-            Some(file) => prompt::gather(None, std::slice::from_ref(file))?,
-            None if edit::chosen_editor().is_some() => edit::in_editor(&before)?,
-            None if rejoin::visible(&before) != before => {
-                let text =
-                    "this message holds control characters: set VISUAL or EDITOR to edit it, or give -f FILE";
-                return Err(rejoin::Error::Config(text.into()).into());
-            }
-            // No editor is known: the prompt line is one.
-            None => match editor.ask("edit › ", &before)? {
-                Asked::Line(text) => text,
-                Asked::Interrupted | Asked::Ended => {
-                    style::talk("nothing changed");
-                    return Ok(());
-                }
-            },
-        };
-        if args.from_here {
-            let turn = self.state.instead_of(self.rejoin, message.id, text);
-            return turn.map_or(Ok(()), |turn| self.carry_out(args.how.apply(turn)));
-        }
-        edit::amend(&view, &message, &text)?;
-        self.outlook()
     }
 
     /// Says what the next turn would do.
-    fn outlook(&mut self) -> anyhow::Result<()> {
+    pub(super) fn outlook(&mut self) -> anyhow::Result<()> {
         match self.state.outlook(self.rejoin)? {
             Some(why) => style::talk(&why::outlook(&why)),
             None => style::talk(&format!("a new conversation with {}", self.state.agent())),
@@ -262,16 +281,13 @@ impl<'a> Live<'a> {
     }
 }
 
-/// All commands, in a table.
-fn help() -> String {
-    let mut out = String::new();
-    for slash in COMMANDS {
-        let usage = format!("/{} {}", slash.name, slash.usage);
-        let _ = writeln!(out, "{usage:<32} {}", slash.about);
+/// `rejoin: claude is done`, for whoever looks elsewhere.
+fn in_a_line(outcome: &TurnOutcome) -> String {
+    let agent = &outcome.receipt().agent;
+    match outcome.outcome() {
+        Outcome::Completed => format!("rejoin: {agent} is done"),
+        Outcome::Failed { .. } => format!("rejoin: {agent} failed"),
+        Outcome::Timeout { .. } => format!("rejoin: {agent} took too long"),
+        Outcome::Cancelled => format!("rejoin: {agent} was stopped"),
     }
-    out.push_str(
-        "\nA message is named by its turn's number, a branch, the beginning of its id, or @ (the head), @~1.\n\
-         Alt-Enter, or a backslash before Enter, begins another line. Ctrl-C stops the turn, Ctrl-D leaves.\n",
-    );
-    out
 }

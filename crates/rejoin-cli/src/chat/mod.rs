@@ -1,11 +1,22 @@
 //! `rejoin chat`: a live conversation at the terminal. Every turn is the same call as that of `rejoin run`.
 
+mod clipboard;
 mod complete;
+mod cost;
 mod editor;
+mod elsewhere;
+mod file_mentions;
+mod help;
 mod last_turns;
 mod live;
+mod notify;
+mod path_words;
+mod question_menu;
+mod run_slash_command;
+mod shell_command;
 mod slash_commands;
 mod tool_calls;
+mod turns_elsewhere;
 
 pub(crate) use tool_calls::ToolCallLines;
 
@@ -15,9 +26,9 @@ use live::Live;
 use rejoin::{ChatConversation, ChatStart, ConversationId};
 use slash_commands::Typed;
 
-use crate::commands::open;
 use crate::commands::run::RunArgs;
-use crate::commands::turn_args::{Output, TurnArgs};
+use crate::commands::turn_args::{Look, Output, TurnArgs};
+use crate::commands::{here, open};
 use crate::{exit, prompt, signals, style, tty};
 
 /// What `rejoin chat --help` ends with.
@@ -28,10 +39,12 @@ Examples:
   rejoin chat -s release -a codex   a conversation by name, begun if there is none
   rejoin chat -c \"now fix it\"       with a first prompt
 
-At the prompt, /help lists what can be done besides talking: /agent, /model, /fresh, /branch,
-/rewind, /edit, /retry, /why, /show, /name. Alt-Enter, or a backslash before Enter, begins another
-line; pasted text is kept whole; Tab completes. Ctrl-C stops the turn, Ctrl-D leaves. Every turn is
-what `rejoin run` would have done.";
+At the prompt, /help lists what can be done besides talking: /new, /ls, /agent, /model,
+/permissions, /attach, /fresh, /branch, /tree, /rewind, /edit, /retry, /why, /show, /cost, /copy,
+/export, /name. !command runs a command of the shell, !!command tells the agent what it printed;
+@file sends a file along. Alt-Enter, or a backslash before Enter, begins another line, Ctrl-X
+Ctrl-E opens your editor; pasted text is kept whole; Tab completes. Ctrl-C stops the turn, Ctrl-D
+leaves. Every turn is what `rejoin run` would have done.";
 
 /// `rejoin chat`
 pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
@@ -47,30 +60,33 @@ pub(crate) fn chat(mut args: RunArgs) -> anyhow::Result<i32> {
         (None, None) => ChatConversation::New,
     };
     let (checkpoint, scope) = (args.checkpoint.map(Into::into), args.scope.map(Into::into));
-    talk(ChatStart { conversation, checkpoint, scope, options: args.how.options() }, first)
+    let look = args.how.look;
+    talk(ChatStart { conversation, checkpoint, scope, options: args.how.options() }, look, first)
 }
 
 /// The same on a conversation that was found already.
 pub(crate) fn go_on(conversation: ConversationId) -> anyhow::Result<i32> {
     let conversation = ChatConversation::Id(conversation);
-    talk(ChatStart { conversation, ..ChatStart::default() }, None)
+    talk(ChatStart { conversation, ..ChatStart::default() }, Look::default(), None)
 }
 
 /// Talks until the person leaves, with a first prompt or without.
-fn talk(start: ChatStart, mut first: Option<String>) -> anyhow::Result<i32> {
+fn talk(start: ChatStart, look: Look, mut first: Option<String>) -> anyhow::Result<i32> {
     let rejoin = open()?;
     tty::keep()?;
     signals::watch()?;
-    let mut live = Live::begin(&rejoin, start)?;
-    let mut editor = Editor::open(ChatCompleter::new(&rejoin), rejoin.home().join("chat_history"))?;
+    let here = here()?;
+    let mut live = Live::begin(&rejoin, start, look)?;
+    // What was said is remembered from the first time on.
+    rejoin.make_home()?;
+    let mut editor = Editor::open(ChatCompleter::new(&rejoin, &here), rejoin.home().join("chat_history"))?;
     live.greet()?;
     let (mut initial, mut interrupts) = (String::new(), 0);
     while !signals::leaving() {
         let typed = if let Some(first) = first.take() {
             first
         } else {
-            editor.about(live.conversation());
-            match editor.ask(&live.prompt(), &std::mem::take(&mut initial))? {
+            match live.ask(&mut editor, &std::mem::take(&mut initial))? {
                 Asked::Line(typed) => typed.trim_end_matches('\n').to_owned(),
                 Asked::Ended => break,
                 Asked::Interrupted => {
@@ -97,6 +113,10 @@ fn talk(start: ChatStart, mut first: Option<String>) -> anyhow::Result<i32> {
             Typed::Command(name, rest) => {
                 editor.remember(&typed);
                 live.command(name, rest, &mut editor)
+            }
+            Typed::Shell { command, keep } => {
+                editor.remember(&typed);
+                live.shell(command, keep)
             }
             Typed::Unknown(name) => {
                 let known = slash_commands::COMMANDS.iter().map(|slash| format!("/{}", slash.name));

@@ -1,5 +1,7 @@
 //! What can be typed instead of a prompt.
 
+use super::{file_mentions, path_words};
+
 /// A command at the prompt.
 pub(super) struct Slash {
     pub(super) name: &'static str,
@@ -18,6 +20,12 @@ pub(super) enum Takes {
     Message,
     /// The same, by its id: a number would mean something else.
     Id,
+    /// A file.
+    File,
+    /// A level of permissions.
+    Level,
+    /// A conversation of this project.
+    Conversation,
 }
 
 const fn slash(name: &'static str, usage: &'static str, about: &'static str, takes: Takes) -> Slash {
@@ -26,25 +34,23 @@ const fn slash(name: &'static str, usage: &'static str, about: &'static str, tak
 
 /// All of them, in the order in which help lists them.
 pub(super) const COMMANDS: &[Slash] = &[
+    slash("new", "[PROMPT]", "begin another conversation; this one is kept", Takes::Nothing),
+    slash("ls", "[CONVERSATION]", "pick another conversation of this project", Takes::Conversation),
     slash("agent", "[NAME]", "who does the next turns", Takes::Agent),
     slash("model", "[NAME]", "with which model, in the agent's own terms", Takes::Nothing),
+    slash("permissions", "[LEVEL]", "what the agent may do: read, edit, full, agent", Takes::Level),
+    slash("attach", "[FILE… | -]", "send files along with the next prompt; - takes them back", Takes::File),
     slash("fresh", "", "begin a new session with the next turn, told the history", Takes::Nothing),
-    slash(
-        "branch",
-        "[MESSAGE [NAME]]",
-        "go on from there; without a message, draw all branches",
-        Takes::Message,
-    ),
+    slash("branch", "[MESSAGE [NAME]]", "go on from there; alone, draw all branches", Takes::Message),
+    slash("tree", "", "draw all branches", Takes::Nothing),
     slash("rewind", "[TURNS | MESSAGE]", "take back turns; nothing is deleted", Takes::Id),
-    slash(
-        "edit",
-        "[MESSAGE] [--from-here]",
-        "change what was said, in place or as a branch that is run",
-        Takes::Message,
-    ),
+    slash("edit", "[MESSAGE] [--from-here]", "change what was said, in place or as a branch", Takes::Message),
     slash("retry", "[MESSAGE]", "run a turn again", Takes::Message),
-    slash("why", "[AGENT]", "would the next turn resume? each guard with its two values", Takes::Agent),
-    slash("show", "[--tree] [--ids] [-n TURNS]", "what was said and done", Takes::Nothing),
+    slash("why", "[AGENT]", "would the next turn resume? each guard with its values", Takes::Agent),
+    slash("show", "[--tree] [--ids] [-n TURNS]", "what was said and done, all of it", Takes::Nothing),
+    slash("cost", "", "tokens, dollars and time so far", Takes::Nothing),
+    slash("copy", "[MESSAGE]", "the last answer, or that of a turn, into the clipboard", Takes::Message),
+    slash("export", "[FILE] [--redact]", "write it to a file: .md, .html, .json, .jsonl", Takes::File),
     slash("name", "NAME", "name the conversation", Takes::Nothing),
     slash("help", "", "this list", Takes::Nothing),
     slash("quit", "", "leave, as Ctrl-D does", Takes::Nothing),
@@ -56,6 +62,11 @@ pub(super) enum Typed<'a> {
     Nothing,
     Prompt(&'a str),
     Command(&'static str, &'a str),
+    /// A command of the shell; with `keep`, what it prints goes to the agent.
+    Shell {
+        command: &'a str,
+        keep: bool,
+    },
     Unknown(&'a str),
 }
 
@@ -64,8 +75,12 @@ pub(super) fn read(line: &str) -> Typed<'_> {
     if line.trim().is_empty() {
         return Typed::Nothing;
     }
-    if let Some(prompt) = line.strip_prefix(' ').filter(|rest| rest.starts_with('/')) {
+    if let Some(prompt) = line.strip_prefix(' ').filter(|rest| rest.starts_with(['/', '!'])) {
         return Typed::Prompt(prompt);
+    }
+    if let Some(command) = line.strip_prefix('!') {
+        let (command, keep) = command.strip_prefix('!').map_or((command, false), |command| (command, true));
+        return Typed::Shell { command: command.trim(), keep };
     }
     let Some(command) = line.strip_prefix('/') else { return Typed::Prompt(line) };
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
@@ -98,9 +113,33 @@ pub(super) fn arguments(name: &str, rest: &str) -> Vec<String> {
         }
         "retry" if bare => [flag("--at", words.remove(0)), words].concat(),
         "why" if bare => [flag("--agent", words.remove(0)), words].concat(),
+        "export" => export_arguments(rest),
         "edit" if !bare => [vec!["@".to_owned()], words].concat(),
         _ => words,
     }
+}
+
+/// A bare word is the file, whose ending says what it looks like.
+fn export_arguments(rest: &str) -> Vec<String> {
+    let mut arguments = path_words::words(rest);
+    let named = |flag: &str| arguments.iter().any(|word| word.split('=').next() == Some(flag));
+    let (has_format, has_file) = (named("--format"), named("--to"));
+    let file = arguments.first().filter(|word| !word.starts_with('-') && !has_file).cloned();
+    let Some(file) = file else { return arguments };
+    arguments.remove(0);
+    let format = match file.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" | "htm" => "html",
+        "json" => "json",
+        "jsonl" => "jsonl",
+        "rejoin" => "bundle",
+        _ => "md",
+    };
+    let file = file_mentions::from_home(&file).to_string_lossy().into_owned();
+    arguments.extend(["--to".to_owned(), file]);
+    if !has_format {
+        arguments.extend(["--format".to_owned(), format.to_owned()]);
+    }
+    arguments
 }
 
 #[cfg(test)]
@@ -116,6 +155,9 @@ mod tests {
         assert_eq!(read(" /agent is a word"), Typed::Prompt("/agent is a word"));
         assert_eq!(read("  two blanks"), Typed::Prompt("  two blanks"));
         assert_eq!(read(" \n"), Typed::Nothing);
+        assert_eq!(read("!ls -l"), Typed::Shell { command: "ls -l", keep: false });
+        assert_eq!(read("!! make"), Typed::Shell { command: "make", keep: true });
+        assert_eq!(read(" !important"), Typed::Prompt("!important"));
     }
 
     #[test]
@@ -128,5 +170,10 @@ mod tests {
         assert_eq!(arguments("edit", "2"), ["2"]);
         assert_eq!(arguments("name", "a name"), ["a name"]);
         assert_eq!(arguments("why", ""), [""; 0]);
+        assert_eq!(
+            arguments("export", "'a b.html' --redact"),
+            ["--redact", "--to", "a b.html", "--format", "html"]
+        );
+        assert_eq!(arguments("export", "--format json --to x"), ["--format", "json", "--to", "x"]);
     }
 }

@@ -30,8 +30,7 @@ struct Call {
 impl ToolCallLines {
     /// A tool is called.
     pub(crate) fn begin(&mut self, id: &str, name: &str, words: &str) {
-        let words = format!("{} {}", style::cut(name, 30), style::one_line(words, 200));
-        let call = Call { id: id.to_owned(), words: words.trim_end().to_owned(), begun: Instant::now() };
+        let call = Call { id: id.to_owned(), words: self::words(name, words), begun: Instant::now() };
         style::talk(&line('⚙', &call.words, "", ""));
         self.waiting.push(call);
         self.waiting.drain(..self.waiting.len().saturating_sub(MOST));
@@ -41,27 +40,43 @@ impl ToolCallLines {
         self.lowest.drain(..self.lowest.len().saturating_sub(reach));
     }
 
-    /// It gave something back: that is said in place of its line, or below if that is too far up.
+    /// It gave something back.
     pub(crate) fn end(&mut self, id: &str, output: &str, error: bool) {
         let Some(at) = self.waiting.iter().position(|call| call.id == id) else { return };
         let call = self.waiting.remove(at);
         let took = Some(call.begun.elapsed()).filter(|took| *took >= NOTABLE);
         let took = took.map(|took| style::elapsed(took.as_millis() as u64)).unwrap_or_default();
         let failure = if error { output } else { "" };
-        let line = line(if error { '✗' } else { '✓' }, &call.words, &took, failure);
+        self.say(id, &line(if error { '✗' } else { '✓' }, &call.words, &took, failure));
+    }
+
+    /// Says what became of a call in place of its line, or below if that is too far up.
+    fn say(&mut self, id: &str, line: &str) {
         let Some(at) = self.lowest.iter().position(|lowest| lowest == id) else {
             self.interrupt();
-            return style::talk(&line);
+            return style::talk(line);
         };
         let up = self.lowest.len() - at;
         let mut there = Painted::default();
         there.cursor(Cursor::Up(up));
         there.cursor(Cursor::ClearLine);
         screen::say(&there);
-        style::talk(&line);
+        style::talk(line);
         let mut back = Painted::default();
         back.cursor(Cursor::Down(up - 1));
         screen::say(&back);
+    }
+
+    /// Some have not come back.
+    pub(crate) fn is_any_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The turn is over: what has not come back never will.
+    pub(crate) fn cancel(&mut self) {
+        for call in std::mem::take(&mut self.waiting) {
+            self.say(&call.id, &line('⊘', &call.words, "cancelled", ""));
+        }
     }
 
     /// Something else was written below.
@@ -70,8 +85,14 @@ impl ToolCallLines {
     }
 }
 
+/// `shell cargo test`: what is called, and with what.
+pub(super) fn words(name: &str, about: &str) -> String {
+    let words = format!("{} {}", style::cut(name, 30), style::one_line(about, 200));
+    words.trim_end().to_owned()
+}
+
 /// `  ✗ shell cargo test · 2.10 s · error: could not compile`, never wider than the terminal.
-fn line(mark: char, words: &str, took: &str, failure: &str) -> String {
+pub(super) fn line(mark: char, words: &str, took: &str, failure: &str) -> String {
     let width = tty::text_columns().saturating_sub(1);
     let failure = style::one_line(failure, 40);
     let notes = [took, &failure].into_iter().filter(|note| !note.is_empty());

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use rejoin::{AgentCheckup, Finding};
+use rejoin::{AgentCheck, AgentCheckup, Finding};
 
 use crate::screen::label;
 use crate::{exit, screen, style};
@@ -18,18 +18,24 @@ pub(crate) struct DoctorArgs {
 
 /// `rejoin doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<i32> {
-    let checkups = super::open()?.doctor(args.turn);
+    let rejoin = super::open()?;
+    let (checkups, home) = (rejoin.doctor(args.turn), rejoin.check_home());
     if args.json {
-        screen::json(&checkups)?;
+        let agents = checkups.iter().map(serde_json::to_value);
+        screen::json(&agents.chain([serde_json::to_value(&home)]).collect::<Result<Vec<_>, _>>()?)?;
     } else {
-        screen::print(checkups.iter().map(paragraph).collect::<String>())?;
+        let place = style::home_path(&home.home.display().to_string());
+        let mut out: String = checkups.iter().map(paragraph).collect();
+        out += &points(&format!("{} rejoin's home ({})", mark(home.worst()), label(&place)), &home.checks);
+        screen::print(out)?;
         if !args.turn {
             style::talk(
                 "no turn was spent; `rejoin doctor --turn` proves the memory of each agent with two tiny ones",
             );
         }
     }
-    let broken = checkups.iter().any(|checkup| checkup.worst() == Finding::Broken);
+    let mut findings = checkups.iter().map(AgentCheckup::worst).chain([home.worst()]);
+    let broken = findings.any(|finding| finding == Finding::Broken);
     Ok(if broken { exit::AGENT_FAILED } else { exit::DONE })
 }
 
@@ -42,8 +48,13 @@ fn mark(finding: Finding) -> &'static str {
 }
 
 fn paragraph(checkup: &AgentCheckup) -> String {
-    let mut out = format!("{} {} ({})\n", mark(checkup.worst()), checkup.title, checkup.agent);
-    for check in &checkup.checks {
+    points(&format!("{} {} ({})", mark(checkup.worst()), checkup.title, checkup.agent), &checkup.checks)
+}
+
+/// What was found, point by point.
+fn points(title: &str, checks: &[AgentCheck]) -> String {
+    let mut out = format!("{title}\n");
+    for check in checks {
         let _ = writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, label(&check.text));
         if !check.next.is_empty() {
             let _ = writeln!(out, "               → {}", label(&check.next));

@@ -13,8 +13,11 @@ use crate::{exit, prompt, style};
 #[derive(Args)]
 pub(crate) struct EditArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
-    /// Which message: id or its beginning (`show --ids`), a turn's number (its prompt), @ (the last prompt), @~1
+    /// Which message: id or its beginning (`show --ids`), a turn's number (its prompt), @ (the last prompt), @~1; one
+    /// word alone is the message, of the newest conversation [default: @]
+    #[arg(default_value = "", hide_default_value = true)]
     pub(crate) message: String,
     /// The new text; `-` is standard input [default: your $VISUAL or $EDITOR is opened]
     #[arg(short, long, value_name = "FILE")]
@@ -29,8 +32,12 @@ pub(crate) struct EditArgs {
 /// `rejoin edit`
 pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
-    let view = super::view(&rejoin, &args.conversation)?;
-    let message = view.message(&args.message)?;
+    let (conversation, message) = match args.message.as_str() {
+        "" => ("@", args.conversation.as_str()),
+        message => (args.conversation.as_str(), message),
+    };
+    let view = super::view(&rejoin, conversation)?;
+    let message = view.message(message)?;
     check(args, &message)?;
     let text = match &args.file {
         Some(file) => prompt::gather(None, std::slice::from_ref(file))?,

@@ -1,10 +1,10 @@
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use rejoin::{Format, Redactor};
+use tempfile::NamedTempFile;
 
 use crate::screen::{self, Stdout};
 use crate::{exit, style};
@@ -17,6 +17,7 @@ Examples:
   rejoin export @ --format bundle --to talk.rejoin && scp talk.rejoin there: && ssh there rejoin import talk.rejoin")]
 pub(crate) struct ExportArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
     /// What it looks like
     #[arg(long, value_enum, default_value_t = ExportFormat::Md)]
@@ -24,7 +25,7 @@ pub(crate) struct ExportArgs {
     /// Take out keys, tokens, passwords and the home directory; what was taken out is counted
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Write to this file instead of standard output
+    /// Write to this file, which is replaced if it is there, instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 }
@@ -33,7 +34,7 @@ pub(crate) struct ExportArgs {
 pub(crate) enum ExportFormat {
     /// Markdown: the path, to be read
     Md,
-    /// One HTML page: the path, to be read
+    /// One HTML page that needs nothing else: all branches, to be read
     Html,
     /// As `rejoin show --json`, nothing cut
     Json,
@@ -61,18 +62,26 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
     let view = super::view(&rejoin, &args.conversation)?;
     let (view, left_out) = if args.redact { view.settled()? } else { (view, false) };
     let mut redactor = args.redact.then(|| Redactor::new(std::env::var("HOME").ok()));
-    let target: Box<dyn Write> = match &args.to {
-        Some(file) => Box::new(create(file)?),
-        None => Box::new(Stdout::new()),
+    let mut target = match &args.to {
+        Some(file) => Target::open(file).map_err(cannot_write(file))?,
+        None => Target::Stdout(Stdout::new()),
     };
-    let mut out = io::BufWriter::new(target);
+    let mut out = io::BufWriter::new(target.writer());
     let written = view.export(args.format.into(), redactor.as_mut(), &mut out);
     if !screen::read_on(written.map_err(anyhow::Error::from).and_then(|()| Ok(out.flush()?)))? {
         return Ok(exit::DONE);
     }
+    drop(out);
     if let Some(file) = &args.to {
+        target.keep().map_err(cannot_write(file))?;
         style::talk(&format!("conversation {} is in {}", view.id().short(), file.display()));
     }
+    tell(left_out, redactor.as_ref());
+    Ok(exit::DONE)
+}
+
+/// What is not in it, and that somebody should look.
+fn tell(left_out: bool, redactor: Option<&Redactor>) {
     if left_out {
         style::loud("! the turn that is running now is left out: what it says is not whole yet");
     }
@@ -84,16 +93,58 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<i32> {
             counts => format!("redacted: {}; look through it before you give it away", counts.join(", ")),
         });
     }
-    Ok(exit::DONE)
 }
 
-/// A file only its owner may read, like the journal it comes from.
-fn create(file: &Path) -> anyhow::Result<std::fs::File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(file)
-        .map_err(|error| rejoin::Error::Config(format!("cannot write {}: {error}", file.display())).into())
+/// Where an export goes. A file that is there is replaced when the new one is whole, and stays as it was if it never
+/// is; like the journal it comes from, only its owner may read it. A pipe or a device is written to.
+enum Target {
+    File { draft: NamedTempFile, path: PathBuf },
+    Other(File),
+    Stdout(Stdout),
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        match path.metadata() {
+            Ok(there) if there.is_dir() => {
+                return Err(io::Error::new(ErrorKind::IsADirectory, "it is a directory, not a file"));
+            }
+            // One that may not be written to is not replaced either.
+            Ok(there) => {
+                let other = OpenOptions::new().write(true).open(path)?;
+                if !there.is_file() {
+                    return Ok(Self::Other(other));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        // What a link names is replaced, not the link; one that names nothing yet is.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let directory =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self::File { draft: NamedTempFile::with_prefix_in(".rejoin-export-", directory)?, path })
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::File { draft, .. } => draft,
+            Self::Other(file) => file,
+            Self::Stdout(stdout) => stdout,
+        }
+    }
+
+    /// All is written.
+    fn keep(self) -> io::Result<()> {
+        if let Self::File { draft, path } = self {
+            draft.as_file().sync_all()?;
+            draft.persist(path)?;
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(file: &Path) -> impl Fn(io::Error) -> rejoin::Error {
+    let file = file.display().to_string();
+    move |error| rejoin::Error::Config(format!("cannot write {file}: {error}"))
 }

@@ -9,11 +9,11 @@ use crate::{exit, screen, style};
 #[derive(Args)]
 pub(crate) struct FsckArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1 [default: all of this project]
-    #[arg(conflicts_with = "all")]
+    #[arg(conflicts_with = "all_projects")]
     pub(crate) conversation: Option<String>,
     /// The conversations of all projects
-    #[arg(long)]
-    pub(crate) all: bool,
+    #[arg(short = 'A', long, alias = "all")]
+    pub(crate) all_projects: bool,
     /// Repair what can be repaired by appending; nothing is ever rewritten
     #[arg(long)]
     pub(crate) repair: bool,
@@ -28,7 +28,7 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
     let here = super::here()?;
     let ids = match &args.conversation {
         Some(text) => vec![rejoin.view(&here, text)?.id()],
-        None => rejoin.ids(if args.all { None } else { Some(&here) })?,
+        None => rejoin.ids(if args.all_projects { None } else { Some(&here) })?,
     };
     let checked: Vec<JournalCheck> =
         ids.into_iter().map(|id| rejoin.check(id, args.repair)).collect::<Result<_, _>>()?;

@@ -6,14 +6,16 @@ use rejoin::{Agent, ConversationId, ListFilter, ListedConversation};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
+use crate::pager::PagerArgs;
 use crate::screen::{self, Painted, Style};
 use crate::table::{Column, for_a_person, in_colour, lay_out, width};
 use crate::{exit, style};
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LsArgs {
     /// List the conversations of all projects
-    #[arg(long)]
+    #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
     /// Only those in which this agent took a turn
     #[arg(long, value_name = "AGENT")]
@@ -21,15 +23,20 @@ pub(crate) struct LsArgs {
     /// Only those with this label (repeatable: with all of them)
     #[arg(long, value_name = "LABEL")]
     pub(crate) tag: Vec<String>,
+    /// Leave out the conversations of flows
+    #[arg(long)]
+    pub(crate) no_flows: bool,
     /// Only those used in the last while (90m, 36h, 3d, 2w)
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) since: Option<Duration>,
     /// At most so many [default: 50 on a terminal, else all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::at_least_one)]
     pub(crate) limit: Option<NonZeroUsize>,
     /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) interactive: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -45,8 +52,10 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         project: super::project_here(args.all_projects)?,
         agent: args.agent.clone().map(Agent::named),
         tags: args.tag.clone(),
+        without_tags: args.no_flows.then(|| rejoin_flow::LABEL.to_owned()).into_iter().collect(),
         since: args.since.map(|time| SystemTime::now() - time),
         limit: args.limit.map(NonZeroUsize::get).or(page),
+        ..ListFilter::default()
     };
     let rejoin = super::open_indexed()?;
     if args.interactive {
@@ -76,7 +85,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     };
     out.style(Style::DIM, header);
     out.text(&rest);
-    screen::print(out)?;
+    args.pager.print(&out)?;
     if listing.more && args.limit.is_none() {
         style::talk("there are older ones; `--limit N` shows more");
     }
@@ -90,7 +99,7 @@ fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs) -> anyhow::Result<String> {
         let hint = rejoin::suggestion(unknown, tags.into_iter());
         return Ok(format!("no conversation here has the label {unknown:?}{hint}"));
     }
-    let filtered = args.agent.is_some() || args.since.is_some() || !args.tag.is_empty();
+    let filtered = args.agent.is_some() || args.since.is_some() || !args.tag.is_empty() || args.no_flows;
     Ok(if filtered {
         "no such conversation here; `rejoin ls` lists all".to_owned()
     } else {

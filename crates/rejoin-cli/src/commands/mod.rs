@@ -2,8 +2,10 @@
 
 pub(crate) mod agents;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod edit;
+pub(crate) mod exists;
 pub(crate) mod export;
 pub(crate) mod flow;
 pub(crate) mod fsck;
@@ -13,7 +15,7 @@ pub(crate) mod man;
 pub(crate) mod move_head;
 pub(crate) mod mv;
 pub(crate) mod name;
-mod pick_conversation;
+pub(crate) mod pick_conversation;
 pub(crate) mod remove;
 pub(crate) mod retry;
 pub(crate) mod run;
@@ -25,11 +27,16 @@ pub(crate) mod tag;
 pub(crate) mod token;
 mod tree;
 pub(crate) mod turn_args;
+mod turn_view;
 pub(crate) mod why;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::cli::Command;
+use crate::exit;
 
 /// Runs a command and gives its exit code.
 pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
@@ -45,7 +52,9 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Rewind(args) => move_head::rewind(&args),
         Command::Edit(args) => edit::edit(&args),
         Command::Retry(args) => retry::retry(&args),
-        Command::Name(args) => name::name(&args),
+        Command::Name(args) => name::name(args),
+        Command::Exists(args) => exists::exists(&args),
+        Command::Config(args) => config::config(&args),
         Command::Tag(args) => tag::tag(&args),
         Command::Mv(args) => mv::mv(&args),
         Command::Rm(args) => remove::rm(&args),
@@ -81,7 +90,7 @@ fn open_indexed() -> anyhow::Result<rejoin::Rejoin> {
 }
 
 /// Where the command was called, unless it is about all projects.
-fn project_here(all_projects: bool) -> anyhow::Result<Option<std::path::PathBuf>> {
+fn project_here(all_projects: bool) -> anyhow::Result<Option<PathBuf>> {
     if all_projects { Ok(None) } else { here().map(Some) }
 }
 
@@ -104,8 +113,21 @@ pub(crate) fn told<'a, 'b>(view: &'a rejoin::ConversationView<'b>) -> &'a rejoin
 }
 
 /// The directory the user stands in.
-pub(crate) fn here() -> anyhow::Result<std::path::PathBuf> {
-    std::env::current_dir()
-        .and_then(|dir| dir.canonicalize())
-        .context("cannot make out the current directory; go to one that exists")
+pub(crate) fn here() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().and_then(|dir| dir.canonicalize()).map_err(|error| {
+        let text =
+            format!("cannot make out the current directory ({error}); go to one that exists, or use -C DIR");
+        exit::by_kind(&error, text)
+    })
+}
+
+/// Does as if the command had been called in another directory.
+pub(crate) fn go_to(dir: &Path) -> anyhow::Result<()> {
+    std::env::set_current_dir(dir)
+        .map_err(|error| exit::by_kind(&error, format!("cannot go to {}: {error}", dir.display())))
+}
+
+/// A number of things to show.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "it must be a whole number of at least 1".to_owned())
 }

@@ -9,6 +9,7 @@ A message is named by its id or the beginning of it (`rejoin show --ids`), by a 
 branch's name, or by @ (the head), @~1 (the turn before it).")]
 pub(crate) struct BranchArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
     /// Where the next turn goes on
     #[arg(long, value_name = "MESSAGE")]
@@ -21,6 +22,7 @@ pub(crate) struct BranchArgs {
 #[derive(Args)]
 pub(crate) struct RewindArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
     /// How many turns
     #[arg(default_value_t = 1, conflicts_with = "to")]

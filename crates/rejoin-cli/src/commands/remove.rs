@@ -29,7 +29,7 @@ pub(crate) struct PruneArgs {
     #[arg(long)]
     pub(crate) keep_named: bool,
     /// Of all projects, not only this one
-    #[arg(long)]
+    #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
     /// Show what would be deleted
     #[arg(long)]
@@ -75,18 +75,9 @@ pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
 
 fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
     let what = style::plural(views.len(), "conversation");
-    if !yes {
-        if !std::io::stdin().is_terminal() || !style::on_terminal() {
-            let text = format!("this would delete {what} for good; say --yes if that is meant");
-            return Err(rejoin::Error::Config(text).into());
-        }
-        for view in &views {
-            style::talk(line(view).trim_end());
-        }
-        if !ask::yes(&format!("delete {what} for good? (the agents' own sessions stay)")) {
-            style::talk("nothing was deleted");
-            return Ok(exit::CANCELLED);
-        }
+    let lines: Vec<String> = views.iter().map(line).collect();
+    if !yes && !may_delete(&what, &lines, "the agents' own sessions stay")? {
+        return Ok(exit::CANCELLED);
     }
     let mut code = exit::DONE;
     for view in views {
@@ -102,6 +93,22 @@ fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
         }
     }
     Ok(code)
+}
+
+/// Asks a person; who is none has to say it beforehand.
+pub(crate) fn may_delete(what: &str, lines: &[String], stays: &str) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() || !style::on_terminal() {
+        let text = format!("this would delete {what} for good; say --yes if that is meant");
+        return Err(rejoin::Error::Config(text).into());
+    }
+    for line in lines {
+        style::talk(line.trim_end());
+    }
+    let yes = ask::yes(&format!("delete {what} for good? ({stays})"));
+    if !yes {
+        style::talk("nothing was deleted");
+    }
+    Ok(yes)
 }
 
 fn line(view: &ConversationView<'_>) -> String {

@@ -6,6 +6,7 @@ use super::turn_args::TurnArgs;
 #[derive(Args)]
 pub(crate) struct RetryArgs {
     /// Id, unique prefix, name, @ (the newest here), @~1
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) conversation: String,
     /// Which turn, by any of its messages [default: the head]
     #[arg(long, value_name = "MESSAGE")]

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use rejoin::{Event, TurnBuilder};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::turn_args::{Output, ScopeArg, TurnArgs};
+use crate::signals::{self, Running};
 use crate::turn_printer::TurnPrinter;
 use crate::{ask, dry_run, exit, prompt};
 
@@ -72,21 +72,18 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result
     if how.dry_run {
         return dry_run::show(rejoin, &turn.dry_run()?, how.output);
     }
+    let mut printer = TurnPrinter::new(rejoin, how.output, how.look);
+    if how.wait.is_some() {
+        printer.may_wait();
+    }
     let stopped = Arc::new(AtomicBool::new(false));
     if how.output == Output::Text && ask::can_ask() {
         let stopped = Arc::clone(&stopped);
         turn = turn.on_question(move |question| ask::ask(question, &stopped));
     }
-    let canceller = turn.canceller()?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Under `nohup` a turn outlives the terminal.
-        if signal == SIGHUP && is_ignored(signal) {
-            continue;
-        }
-        signal_hook::low_level::pipe::register(signal, canceller.socket()?)?;
-        signal_hook::flag::register(signal, Arc::clone(&stopped))?;
-    }
-    let mut printer = TurnPrinter::new(rejoin, how.output);
+    // Until the command ends: what is over already cannot be stopped, and must not look as if it was.
+    let _running = Running::begin(turn.canceller()?, stopped).telling(printer.status());
+    signals::watch()?;
     let outcome = turn.run(|event: &Event| printer.event(event));
     match outcome {
         Ok(outcome) => {
@@ -98,14 +95,6 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result
             Err(error.into())
         }
     }
-}
-
-/// Whether our caller wants a signal ignored, where the system can tell (Linux).
-pub(super) fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// The turn that the flags describe, but for what all commands have in common.

@@ -7,6 +7,7 @@ use rejoin::{Agent, Query, SearchFilter, SearchHit, TextSource};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
+use crate::pager::PagerArgs;
 use crate::screen::{self, Painted, Style, label};
 use crate::table::in_colour;
 use crate::{exit, style};
@@ -27,7 +28,7 @@ pub(crate) struct SearchArgs {
     #[arg(required = true, value_name = "WORDS")]
     pub(crate) words: Vec<String>,
     /// Search all projects
-    #[arg(long)]
+    #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
     /// Only turns of this agent
     #[arg(long, value_name = "AGENT")]
@@ -36,11 +37,13 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "LABEL")]
     pub(crate) tag: Vec<String>,
     /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(20).unwrap_or(NonZeroUsize::MIN))]
+    #[arg(long, value_name = "N", value_parser = super::at_least_one, default_value_t = NonZeroUsize::new(20).unwrap_or(NonZeroUsize::MIN))]
     pub(crate) limit: NonZeroUsize,
     /// Pick one: type to filter, Enter shows it, Ctrl-R goes on with it
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) interactive: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -78,7 +81,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     } else {
         let mut out = Painted::default();
         found.hits.iter().for_each(|hit| paragraph(hit, &mut out));
-        screen::print(out)?;
+        args.pager.print(&out)?;
         if found.more && !found.hits.is_empty() {
             style::talk("there may be more; `--limit N` shows them");
         }

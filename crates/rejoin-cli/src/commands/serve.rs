@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use rejoin_server::{Listen, Protection, Ready, ServeOptions, TlsFiles, USUAL_PORT};
 
@@ -119,9 +119,10 @@ fn listen(args: &ServeArgs) -> anyhow::Result<Listen> {
             Protection::Tls(TlsFiles { certificate: certificate.clone(), key: key.clone() })
         }
         _ if args.behind_proxy => Protection::Proxy,
-        _ => bail!(
-            "--listen opens it to a network: give --tls-cert and --tls-key, or say --behind-proxy if one encrypts before it"
-        ),
+        _ => {
+            let text = "--listen opens it to a network: give --tls-cert and --tls-key, say --behind-proxy if one encrypts before it, or stay on this machine with --port";
+            return Err(rejoin::Error::Config(text.to_owned()).into());
+        }
     };
     Ok(Listen::Address { address, protection })
 }

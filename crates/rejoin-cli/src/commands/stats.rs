@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
-use rejoin::{StatsFilter, TurnCounts};
+use rejoin::{GroupCounts, StatsFilter, TurnCounts};
 
 use crate::screen::{self, label};
 use crate::table::{Column, lay_out, width};
@@ -23,7 +23,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_enum)]
     pub(crate) by: Option<By>,
     /// Count the turns of all projects
-    #[arg(long)]
+    #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
     /// Print JSON
     #[arg(long)]
@@ -60,6 +60,7 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         project: super::project_here(args.all_projects)?,
         since: args.since.map(|time| SystemTime::now() - time),
         by: args.by.map(Into::into),
+        ..StatsFilter::default()
     })?;
     for warning in &stats.warnings {
         style::loud(&format!("! {warning}"));
@@ -128,8 +129,9 @@ fn totals(all: &TurnCounts) -> String {
     out
 }
 
-fn bars(groups: &BTreeMap<String, TurnCounts>, by: By) -> String {
-    let mut rows: Vec<(&String, &TurnCounts)> = groups.iter().collect();
+fn bars(groups: &BTreeMap<String, GroupCounts>, by: By) -> String {
+    let mut rows: Vec<(&String, &TurnCounts)> =
+        groups.iter().map(|(name, group)| (name, &group.all)).collect();
     // Days stand in their order, the rest by weight.
     if !matches!(by, By::Day) {
         rows.sort_by_key(|(_, bar)| std::cmp::Reverse(bar.turns));

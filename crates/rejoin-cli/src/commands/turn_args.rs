@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use rejoin::{Agent, TurnBuilder, TurnOptions};
 
+use crate::thoughts::Thinking;
+
 /// How a turn is carried out, whichever command begins it.
 #[derive(Args)]
 pub(crate) struct TurnArgs {
@@ -26,6 +28,9 @@ pub(crate) struct TurnArgs {
     /// How the outcome is printed
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) look: Look,
 
     /// Show the plan (decision, reason, command line, what would be sent) and run nothing
     #[arg(long)]
@@ -90,6 +95,7 @@ impl TurnArgs {
             && self.attach.is_empty()
             && self.agent_args.is_empty()
             && self.output == Output::Text
+            && self.look.is_usual()
             && !self.fresh_session
             && !self.dry_run
     }
@@ -117,6 +123,28 @@ impl TurnArgs {
             wait: self.wait,
             extra_args: self.agent_args.clone(),
         }
+    }
+}
+
+/// How much of a turn is seen, and how it looks.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct Look {
+    /// How much of the model's thinking is shown [default: brief on a terminal, else off]
+    #[arg(long, value_enum)]
+    pub(crate) thinking: Option<Thinking>,
+
+    /// Print the answer as it came also on a terminal: headings, tables and code are not rendered
+    #[arg(long)]
+    pub(crate) plain: bool,
+
+    /// Print the answer and say nothing else but warnings and failures
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl Look {
+    fn is_usual(self) -> bool {
+        self.thinking.is_none() && !self.plain && !self.quiet
     }
 }
 

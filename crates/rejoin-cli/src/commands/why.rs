@@ -5,6 +5,7 @@ use clap::Args;
 use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, TurnBuilder, Why};
 
 use crate::screen::{self, label};
+use crate::turn_words::{Stage, decision, reason};
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -45,8 +46,8 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
     let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
     line(&mut out, why.can_resume, &format!("{} can resume", why.agent), &format!("{resume}{version}"));
     if why.session.is_none() {
-        let Decision::Fresh { why: reason, .. } = &why.plan else { return Ok(exit::INTERNAL) };
-        line(&mut out, false, "a session to resume", &reason.to_string());
+        let Decision::Fresh { why, .. } = &why.plan else { return Ok(exit::INTERNAL) };
+        line(&mut out, false, "a session to resume", &reason(why));
     }
     for check in &why.checks {
         let (name, words) = words(check, &why, &number);
@@ -61,14 +62,12 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
 
 /// What the next turn would do, in a line.
 pub(crate) fn outlook(why: &Why) -> String {
+    let agent = label(why.agent.as_str());
     match &why.plan {
         Decision::Resume { session, .. } => {
-            let session = label(style::short_session(session));
-            format!("next turn on {}: resume · {session}", label(why.agent.as_str()))
+            format!("next turn on {agent}: resume {}", label(style::short_session(session)))
         }
-        Decision::Fresh { why: reason, .. } => {
-            format!("next turn on {}: fresh · {}", label(why.agent.as_str()), reason.name())
-        }
+        fresh @ Decision::Fresh { .. } => format!("next turn on {agent}: {}", decision(fresh, Stage::Asked)),
     }
 }
 

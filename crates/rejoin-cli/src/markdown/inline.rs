@@ -67,9 +67,15 @@ pub(super) fn inline(
                 }
                 _ => add(pieces, base, "["),
             },
+            'h' if styled && !previous.is_some_and(char::is_alphanumeric) && address(rest) > 0 => {
+                let length = address(rest);
+                add(pieces, base.and(Style::LINK), &rest[..length]);
+                next = at + length;
+            }
             _ => {
-                let plain =
-                    rest.find(['\\', '`', '*', '_', '~', '[']).unwrap_or(rest.len()).max(c.len_utf8());
+                let marks = rest.find(['\\', '`', '*', '_', '~', '[']).unwrap_or(rest.len());
+                let address = rest.match_indices("http").map(|(at, _)| at).find(|at| *at > 0);
+                let plain = marks.min(address.unwrap_or(rest.len())).max(c.len_utf8());
                 add(pieces, base, &rest[..plain]);
                 next = at + plain;
             }
@@ -77,6 +83,18 @@ pub(super) fn inline(
         at = next;
     }
     Ok(())
+}
+
+/// How long the address is that stands here; 0 if there is none.
+fn address(text: &str) -> usize {
+    let Some(scheme) = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme)) else {
+        return 0;
+    };
+    let host = &text[scheme.len()..];
+    let end = host.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ')' | ']' | '*'));
+    // What ends a sentence is not part of it.
+    let host = host[..end.unwrap_or(host.len())].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '_']);
+    if host.is_empty() { 0 } else { scheme.len() + host.len() }
 }
 
 fn add(pieces: &mut Pieces, style: Style, text: &str) {

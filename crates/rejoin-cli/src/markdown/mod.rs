@@ -1,22 +1,27 @@
 //! Markdown as it comes, a few words at a time, made readable on a terminal.
 //!
 //! Only what cannot change any more is printed: a word once it has ended, an emphasis once it is closed. So the
-//! pieces in which a text comes make no difference, and marks that turn out to be none are shown as they are.
-//! Without styles all marks stay; the text is then only wrapped.
+//! pieces in which a text comes make no difference, and marks that turn out to be none are shown as they are. A
+//! table waits for its last row. Without styles all marks stay; the text is then only wrapped.
 
 mod block;
+mod code;
 mod inline;
+mod table;
 
 use rejoin::visible;
 use unicode_width::UnicodeWidthStr;
 
 use block::{Block, block};
+use code::Code;
 use inline::inline;
 
 use crate::screen::{Painted, Style};
 
 /// A line that is still waiting for its end is printed after so many bytes.
 const LONGEST: usize = 4096;
+/// A table that is longer is set in parts.
+const MOST_ROWS: usize = 1000;
 
 /// A text on its way to the terminal.
 pub(crate) struct Markdown {
@@ -27,8 +32,10 @@ pub(crate) struct Markdown {
     /// The last piece ended within the end of a line, perhaps.
     after_return: bool,
     line: Line,
-    /// The marks that opened the code block we are in.
-    fence: Option<String>,
+    /// The block of code we are in.
+    code: Option<Code>,
+    /// The rows of the table we are in.
+    rows: Vec<String>,
 }
 
 /// What is printed of the current line.
@@ -36,6 +43,8 @@ enum Line {
     Nothing,
     Words(Words),
     Verbatim,
+    /// It is a row, and waits for the others.
+    Row,
 }
 
 /// Words that are wrapped.
@@ -51,7 +60,8 @@ struct Words {
 
 impl Markdown {
     pub(crate) fn new(styled: bool) -> Self {
-        Self { styled, width: 80, rest: String::new(), after_return: false, line: Line::Nothing, fence: None }
+        let (rest, rows) = (String::new(), Vec::new());
+        Self { styled, width: 80, rest, after_return: false, line: Line::Nothing, code: None, rows }
     }
 
     /// Takes in a piece; gives what can be printed now, on a terminal of that width.
@@ -69,10 +79,28 @@ impl Markdown {
             piece = before;
         }
         // What is wrapped and styled is what is seen.
-        for c in visible(piece).chars() {
-            self.take(c, &mut out);
+        for line in visible(piece).split_inclusive('\n') {
+            self.take_line(line, &mut out);
         }
         out
+    }
+
+    /// Takes in a line or a part of one. What is certain is looked for once, behind its last blank.
+    fn take_line(&mut self, line: &str, out: &mut Painted) {
+        if self.rest.len() + line.len() >= LONGEST {
+            return line.chars().for_each(|c| self.take(c, out));
+        }
+        if let Some(whole) = line.strip_suffix('\n') {
+            self.rest.push_str(whole);
+            return self.close(out);
+        }
+        let blank = line.char_indices().rfind(|(_, c)| c.is_whitespace());
+        let certain = blank.map_or(0, |(at, c)| at + c.len_utf8());
+        self.rest.push_str(&line[..certain]);
+        if certain > 0 {
+            self.advance(false, out);
+        }
+        self.rest.push_str(&line[certain..]);
     }
 
     fn take(&mut self, c: char, out: &mut Painted) {
@@ -96,20 +124,49 @@ impl Markdown {
         if !self.rest.is_empty() || !matches!(self.line, Line::Nothing) {
             self.close(&mut out);
         }
+        self.set_table(&mut out);
         out
     }
 
     /// The text has ended: what comes next is another one.
     pub(crate) fn end(&mut self) -> Painted {
         let out = self.end_line();
-        self.fence = None;
+        self.code = None;
         out
+    }
+
+    /// How far the cursor is from the beginning of its line.
+    pub(crate) fn column(&self) -> usize {
+        match &self.line {
+            Line::Words(words) => words.column,
+            Line::Nothing | Line::Verbatim | Line::Row => 0,
+        }
+    }
+
+    /// Nothing stands on the line, and nothing waits.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        let waits = !self.rest.is_empty() || self.after_return || !self.rows.is_empty();
+        !waits && matches!(self.line, Line::Nothing)
     }
 
     fn close(&mut self, out: &mut Painted) {
         self.advance(true, out);
-        out.text("\n");
+        if !matches!(self.line, Line::Row) {
+            out.text("\n");
+        }
         self.line = Line::Nothing;
+    }
+
+    /// Prints the table that has come; rows that are none are shown as they are.
+    fn set_table(&mut self, out: &mut Painted) {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
+            return;
+        }
+        match table::table(&rows, self.width) {
+            Some(table) => out.append(&table),
+            None => rows.iter().for_each(|row| out.text(&format!("{row}\n"))),
+        }
     }
 
     /// Prints what is certain, or all there is.
@@ -129,17 +186,29 @@ impl Markdown {
     fn print(&mut self, text: &str, all: bool, out: &mut Painted) -> usize {
         let mut done = 0;
         if matches!(self.line, Line::Nothing) {
-            if self.fence.is_some() {
+            if self.code.is_some() {
                 return if all { self.code(text, out) } else { 0 };
             }
             let Some((block, length)) = block(text, all) else { return 0 };
+            if self.styled && block == Block::Verbatim && self.rows.len() < MOST_ROWS {
+                self.rows.push(text.to_owned());
+                self.line = Line::Row;
+                return text.len();
+            }
+            self.set_table(out);
             done = length;
             self.begin(block, &text[..length], out);
         }
         match &self.line {
             Line::Nothing => text.len(),
             Line::Verbatim => {
-                out.style(Style::PLAIN.when(self.styled), &text[done..]);
+                out.text(&text[done..]);
+                text.len()
+            }
+            Line::Row => {
+                if let Some(row) = self.rows.last_mut() {
+                    row.push_str(text);
+                }
                 text.len()
             }
             Line::Words(_) => done + self.words(&text[done..], all, out),
@@ -148,15 +217,19 @@ impl Markdown {
 
     /// A line of code as it is, or the end of the code.
     fn code(&mut self, text: &str, out: &mut Painted) -> usize {
-        let marks = text.trim();
-        let ends = self.fence.as_ref().is_some_and(|fence| {
-            marks.len() >= fence.len() && marks.chars().all(|c| fence.starts_with(c)) && !marks.is_empty()
-        });
-        let style = if ends { Style::DIM } else { Style::CODE };
-        if ends {
-            self.fence = None;
+        match &mut self.code {
+            Some(code) if !code.ends(text) => {
+                if self.styled {
+                    code.line(text, out);
+                } else {
+                    out.text(text);
+                }
+            }
+            _ => {
+                self.code = None;
+                out.style(Style::DIM.when(self.styled), text);
+            }
         }
-        out.style(style.when(self.styled), text);
         text.len()
     }
 
@@ -165,7 +238,8 @@ impl Markdown {
         let (first, indent, base) = match block {
             Block::Blank => return,
             Block::Fence(fence) => {
-                self.fence = Some(fence);
+                let info = marks.trim_start().trim_start_matches(['`', '~']);
+                self.code = Some(Code::new(fence, info));
                 out.style(Style::DIM.when(self.styled), marks);
                 return;
             }
@@ -178,7 +252,11 @@ impl Markdown {
                 self.line = Line::Verbatim;
                 return;
             }
-            Block::Heading if self.styled => (String::new(), String::new(), Style::BOLD),
+            Block::Heading if self.styled => {
+                let first = marks.trim() == "#";
+                let base = if first { Style::BOLD.and(Style::LINK) } else { Style::BOLD };
+                (String::new(), String::new(), base)
+            }
             Block::Heading => (marks.to_owned(), String::new(), Style::PLAIN),
             Block::Words(prefix) if self.styled => (prefix.first, prefix.next, Style::PLAIN),
             Block::Words(prefix) => (marks.to_owned(), prefix.plain_next, Style::PLAIN),

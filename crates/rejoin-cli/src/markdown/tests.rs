@@ -9,8 +9,17 @@ fn shown(text: &str, styled: bool, width: usize) -> String {
 }
 
 fn readable(text: &str) -> String {
-    let codes =
-        [("0", "⟩"), ("1", "⟨b "), ("2", "⟨dim "), ("3", "⟨i "), ("4", "⟨u "), ("9", "⟨s "), ("36", "⟨c ")];
+    let codes = [
+        ("0", "⟩"),
+        ("1", "⟨b "),
+        ("2", "⟨dim "),
+        ("3", "⟨i "),
+        ("4", "⟨u "),
+        ("9", "⟨s "),
+        ("32", "⟨green "),
+        ("35", "⟨magenta "),
+        ("36", "⟨c "),
+    ];
     let mut text = text.to_owned();
     for (code, sign) in codes {
         text = text.replace(&format!("\u{1b}[{code}m"), sign);
@@ -133,4 +142,48 @@ fn a_line_that_is_interrupted_leaves_the_code_block_open() {
     out.append(&markdown.end());
     out.append(&markdown.feed("*c*\n", 80));
     assert_eq!(readable(out.as_str()), "⟨dim ```⟩\n⟨c let a⟩\n⟨c let *b*⟩\n⟨i c⟩\n");
+}
+
+#[test]
+fn a_table_is_set_in_columns_once_its_last_row_has_come() {
+    let mut markdown = Markdown::new(false);
+    assert_eq!(markdown.feed("| a | b |\n", 40).as_str(), "| a | b |\n", "without styles all marks stay");
+    let mut markdown = Markdown::new(true);
+    let rows = "| file | lines |\n|:-----|------:|\n| `a\\|b` | 1,204 |\n| **c** | 7 | more\n";
+    assert_eq!(markdown.feed(rows, 40).as_str(), "", "more rows may come");
+    assert!(!markdown.holds_nothing());
+    let set = readable(markdown.feed("then\n", 40).as_str());
+    assert_eq!(
+        set,
+        "⟨b file⟩⟨dim  │ ⟩⟨b lines⟩\n⟨dim ─────┼──────⟩\n⟨c a|b⟩ ⟨dim  │ ⟩1,204\n⟨b c⟩   ⟨dim  │ ⟩    7\nthen\n"
+    );
+    assert!(markdown.holds_nothing());
+}
+
+#[test]
+fn a_table_that_is_none_or_has_no_room_is_shown_as_it_is() {
+    let none = "| a | b |\n| c | d |\n";
+    assert_eq!(shown(none, true, 40), none);
+    let wide = "| a | b | c | d | e |\n|---|---|---|---|---|\n";
+    assert_eq!(shown(wide, true, 20), wide);
+}
+
+#[test]
+fn an_address_is_underlined_up_to_the_end_of_the_sentence() {
+    let words = "see https://example.org/a_b_c/x, (http://x.org/a_b) or http and https://.";
+    assert_eq!(
+        shown(words, true, 100),
+        "see ⟨u https://example.org/a_b_c/x⟩, (⟨u http://x.org/a_b⟩) or http and https://.\n"
+    );
+}
+
+#[test]
+fn the_cursor_is_where_the_words_end() {
+    let mut markdown = Markdown::new(true);
+    markdown.feed("one two thr", 40);
+    assert_eq!(markdown.column(), 7, "what is not certain is not printed");
+    markdown.feed("ee\n", 40);
+    assert_eq!(markdown.column(), 0);
+    markdown.feed("- ", 40);
+    assert_eq!(markdown.column(), 2);
 }

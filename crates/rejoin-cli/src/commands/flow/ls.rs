@@ -1,11 +1,14 @@
 use clap::Args;
 use rejoin_flow::{Overview, Standing, short_run_id};
 
-use crate::commands::open;
+use crate::commands::{open, project_here};
 use crate::{exit, screen, style};
 
 #[derive(Args)]
 pub(crate) struct FlowLsArgs {
+    /// List the runs of all projects
+    #[arg(short = 'A', long)]
+    pub(crate) all_projects: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -13,19 +16,20 @@ pub(crate) struct FlowLsArgs {
 
 /// `rejoin flow ls`
 pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
-    let runs = rejoin_flow::runs(&open()?)?;
+    let runs = rejoin_flow::runs(&open()?, project_here(args.all_projects)?.as_deref())?;
     if args.json {
         screen::json(&runs)?;
         return Ok(exit::DONE);
     }
     if runs.is_empty() {
-        style::talk("no flow was run yet; begin with `rejoin flow run FILE`");
+        let (place, more) = if args.all_projects { ("", "") } else { (" here", "; `-A` lists all projects") };
+        style::talk(&format!("no flow was run{place} yet; begin with `rejoin flow run FILE`{more}"));
     }
     screen::print(runs.iter().map(line).collect::<String>())?;
     Ok(exit::DONE)
 }
 
-fn line(run: &Overview) -> String {
+pub(super) fn line(run: &Overview) -> String {
     let (flow, place) = match run.standing {
         Standing::Damaged => ("?", &run.file),
         _ => (run.flow.as_str(), &run.dir),

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod ls;
+mod remove;
 mod run;
 mod run_printer;
 mod running_steps;
@@ -12,6 +13,7 @@ use clap::Subcommand;
 
 use self::cancel::FlowCancelArgs;
 use self::ls::FlowLsArgs;
+use self::remove::{FlowPruneArgs, FlowRmArgs};
 use self::run::{FlowResumeArgs, FlowRunArgs};
 use self::show::FlowShowArgs;
 use self::validate::FlowFileArgs;
@@ -26,7 +28,7 @@ pub(crate) enum FlowCommand {
     Graph(FlowFileArgs),
     /// Print the JSON schema of flow files, for editors
     Schema,
-    /// List the runs, newest first
+    /// List the runs of this project, newest first
     Ls(FlowLsArgs),
     /// Show what the steps of a run came to
     Show(FlowShowArgs),
@@ -34,6 +36,10 @@ pub(crate) enum FlowCommand {
     Resume(FlowResumeArgs),
     /// Stop a run that is going on in another process
     Cancel(FlowCancelArgs),
+    /// Delete runs; the conversations of their steps stay
+    Rm(FlowRmArgs),
+    /// Delete runs that nothing was done in for a while; the conversations of their steps stay
+    Prune(FlowPruneArgs),
 }
 
 /// Runs a subcommand and gives its exit code.
@@ -47,5 +53,7 @@ pub(super) fn flow(command: FlowCommand) -> anyhow::Result<i32> {
         FlowCommand::Show(args) => show::show(&args),
         FlowCommand::Resume(args) => run::resume(&args),
         FlowCommand::Cancel(args) => cancel::cancel(&args),
+        FlowCommand::Rm(args) => remove::rm(&args),
+        FlowCommand::Prune(args) => remove::prune(&args),
     }
 }

@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rejoin_flow::{Options, Prepared, RunBy, Source, Stop};
+use rejoin_flow::{Options, Prepared, ResumeOptions, RunBy, Source, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run_printer::RunPrinter;
@@ -40,8 +40,12 @@ pub(crate) struct FlowRunArgs {
 
 #[derive(Args)]
 pub(crate) struct FlowResumeArgs {
-    /// Id or its beginning, @ (the newest)
+    /// Id or its beginning, @ (the newest of this project)
+    #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) run: String,
+    /// Take the flow's file as it is now; steps that are done and say the same, as all they wait for, are kept
+    #[arg(long)]
+    pub(crate) updated: bool,
     /// Run this step and those after it anew, whatever they came to
     #[arg(long, value_name = "STEP")]
     pub(crate) from: Option<String>,
@@ -76,7 +80,16 @@ pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
 /// `rejoin flow resume`
 pub(super) fn resume(args: &FlowResumeArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
-    carry_out(Prepared::again(&rejoin, &args.run, args.from.as_deref(), RunBy::Command)?, args.output)
+    let begun = rejoin_flow::find(&rejoin, &here()?, &args.run)?.begun;
+    if !args.updated
+        && let Some(words) = begun.source.changed_since(Path::new(&begun.dir))
+    {
+        let file = screen::label(&begun.source.file);
+        let next = "the run goes on as it was begun (`--updated` takes the file as it is now)";
+        style::loud(&format!("! {file} {words} since: {next}"));
+    }
+    let options = ResumeOptions { from: args.from.clone(), updated: args.updated, by: RunBy::Command };
+    carry_out(Prepared::again(&rejoin, begun.id, &options)?, args.output)
 }
 
 fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
@@ -118,7 +131,7 @@ fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
 fn stop_on_signals(stop: &Stop) -> std::io::Result<()> {
     let (mut ours, theirs) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if signal == SIGHUP && crate::commands::run::is_ignored(signal) {
+        if signal == SIGHUP && crate::signals::is_ignored(signal) {
             continue;
         }
         signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;

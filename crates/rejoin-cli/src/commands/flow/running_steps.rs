@@ -10,10 +10,10 @@ use rejoin::Usage;
 use unicode_width::UnicodeWidthStr;
 
 use crate::screen::{self, Cursor, Painted};
+use crate::status_line::SPINNER;
 use crate::{style, tty};
 
 const TICK: Duration = Duration::from_millis(100);
-const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /// The running steps. Where stderr is no terminal that can be drawn on, only what is settled is printed.
 pub(super) struct RunningSteps {
@@ -158,11 +158,7 @@ impl Running {
         if !self.about.is_empty() {
             let _ = write!(line, " · {}", self.about);
         }
-        let seconds = self.begun.elapsed().as_secs();
-        let _ = match seconds {
-            0..100 => write!(line, " · {seconds} s"),
-            _ => write!(line, " · {}", style::elapsed(seconds * 1000)),
-        };
+        let _ = write!(line, " · {}", style::whole_seconds(self.begun.elapsed()));
         if let Some(usage) = self.usage.filter(|usage| !usage.is_zero()) {
             let _ =
                 write!(line, " · {} in · {} out", style::number(usage.input), style::number(usage.output));

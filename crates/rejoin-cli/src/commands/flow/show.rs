@@ -3,13 +3,13 @@ use std::fmt::Write as _;
 use clap::Args;
 use rejoin_flow::{Ended, Run, Standing};
 
-use crate::commands::open;
+use crate::commands::{here, open};
 use crate::screen::{self, Painted, Style, label};
 use crate::{exit, style};
 
 #[derive(Args)]
 pub(crate) struct FlowShowArgs {
-    /// Id or its beginning, @ (the newest)
+    /// Id or its beginning, @ (the newest of this project)
     #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) run: String,
     /// Print JSON
@@ -23,7 +23,7 @@ const LINE: usize = 1000;
 
 /// `rejoin flow show`
 pub(super) fn show(args: &FlowShowArgs) -> anyhow::Result<i32> {
-    let run = rejoin_flow::find(&open()?, &args.run)?;
+    let run = rejoin_flow::find(&open()?, &here()?, &args.run)?;
     if args.json {
         screen::json(&run)?;
     } else {

@@ -32,8 +32,10 @@ fn a_wrong_value_is_an_error_with_its_place() {
         ("agent = 7", ["config.toml:1", "string"]),
         ("[agents.demo]\npermissions = \"all\"", ["config.toml:2", "all"]),
         ("agent = \"demo", ["config.toml:1", "string"]),
-        ("[agents.cluade]\nmodel = \"x\"", ["cluade", "did you mean \"claude\"?"]),
-        ("agent = \"cluade\"", ["cluade", "did you mean \"claude\"?"]),
+        ("[agents.cluade]\nmodel = \"x\"", ["config.toml:1:9", "did you mean \"claude\"?"]),
+        ("\nagent = \"cluade\"", ["config.toml:2:1", "did you mean \"claude\"?"]),
+        ("[agents.demo]\n\ncommand = \"x\"", ["config.toml:3:1", "part of rejoin"]),
+        ("[agents.pi]\nkey_env = \"x\"", ["config.toml:2:1", "[agents.openai]"]),
     ] {
         bench.config(toml);
         bench.rejoin(&["run", "-a", "demo", "hello"]).ends(2).tells(&words);
@@ -44,7 +46,7 @@ fn a_wrong_value_is_an_error_with_its_place() {
 fn a_configuration_that_is_named_must_be_there() {
     let bench = Bench::new();
     let missing = bench.lab.root().join("missing.toml");
-    let said = bench.first("hello").env("REJOIN_CONFIG", &missing).ends(2);
+    let said = bench.first("hello").env("REJOIN_CONFIG", &missing).ends(4);
     said.tells(&["cannot read", missing.to_str().unwrap()]);
     bench.first("hello").done();
 }

@@ -40,11 +40,11 @@ fn the_plan_is_shown_for_people() {
     let said = bench.rejoin(&["run", "-c", "--dry-run", "go on"]).done();
     let lines: Vec<&str> = said.stdout().lines().collect();
     let session = first.session();
-    assert_eq!(lines[0], format!("decision   resume {session}"));
+    assert_eq!(lines[0], format!("decision   would resume {session}"));
     assert_eq!(lines[1], format!("directory  {}", bench.project().display()));
     assert!(lines[2].contains(&format!("__demo-agent --resume {session}")), "{}", lines[2]);
     assert_eq!(lines[3..], ["stdin      5 bytes", "nothing was run"]);
-    said.tells(&[&format!("● demo · resumed {}", &session[..8])]);
+    said.tells(&[&format!("● demo · would resume {}", &session[..8])]);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn obeyed(raw: &str) -> Option<String> {
         let numbers = &sequence[..end];
         let ours = match sequence.as_bytes()[end] {
             b'm' => numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'),
-            b'A'..=b'D' => numbers.bytes().all(|byte| byte.is_ascii_digit()),
+            b'A'..=b'D' | b'G' => numbers.bytes().all(|byte| byte.is_ascii_digit()),
             b'J' | b'K' => ["", "0"].contains(&numbers),
             b'h' | b'l' => ["?25", "?2004", "?2026"].contains(&numbers),
             _ => false,
@@ -253,7 +253,9 @@ fn a_live_conversation_and_the_picker_obey_no_label() {
 fn a_question_and_its_options_are_shown_and_not_obeyed() {
     let bench = Bench::new();
     let question = json!({"text": lines("question"), "choices": [hostile("one"), hostile("two")]});
-    let Some(mut screen) = Screen::open(&bench, &format!("run -a demo 'ASK {question}'")) else { return };
+    let Some(mut screen) = Screen::open(&bench, &format!("run --plain -a demo 'ASK {question}'")) else {
+        return;
+    };
     screen.shows("question-begins").shows("question-ends").shows("one-begins").shows("one-ends");
     screen.shows("two-begins").shows("two-ends").types("2\r").shows("You answered “two-begins");
     harmless("a question", &screen.raw());

@@ -119,6 +119,7 @@ fn stats_count_turns_and_what_resuming_saved() {
             "cut",
             "failed",
             "fresh",
+            "milliseconds",
             "resumed",
             "tool_calls",
             "turns",

@@ -42,7 +42,7 @@ fn it_cannot_widen_permissions() {
     assert!(argv(&bench, &["-a", "demo"]).contains(&"--permissions=read".to_owned()));
     for asked in ["full", "agent"] {
         bench.file(".rejoin.toml", format!("permissions = \"{asked}\"\n"));
-        bench.first("hello").ends(5).tells(&[".rejoin.toml", "can only narrow"]);
+        bench.first("hello").ends(5).tells(&[".rejoin.toml:1:1: ", "can only narrow"]);
     }
     bench.config("");
     bench.file(".rejoin.toml", "permissions = \"edit\"\n");
@@ -81,8 +81,10 @@ fn it_cannot_run_a_command_or_set_an_environment() {
 #[test]
 fn an_agent_it_names_must_be_known() {
     let bench = Bench::new();
-    bench.file(".rejoin.toml", "agent = \"/bin/sh\"\n");
-    bench.rejoin(&["run", "hello"]).ends(2).tells(&["unknown agent", "/bin/sh"]);
+    bench.file(".rejoin.toml", "# ours\nagent = \"/bin/sh\"\n");
+    let said = bench.rejoin(&["run", "hello"]).within(bench.subdir("deep")).ends(2);
+    said.tells(&[".rejoin.toml:2:1: ", "unknown agent", "/bin/sh"]);
+    bench.first("hello").done();
 }
 
 #[test]

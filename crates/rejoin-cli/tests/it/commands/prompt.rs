@@ -130,7 +130,7 @@ fn what_cannot_be_text_is_refused() {
     run(&bench, &["-f", latin.to_str().unwrap()]).ends(2).tells(&["latin.txt", "not UTF-8"]);
     run(&bench, &["look:"]).given(b"caf\xe9".to_vec()).ends(2).tells(&["standard input", "not UTF-8"]);
     run(&bench, &[]).given(b"a\0b".to_vec()).ends(2).tells(&["NUL"]);
-    run(&bench, &["-f", "missing.md"]).ends(2).tells(&["cannot read missing.md"]);
+    run(&bench, &["-f", "missing.md"]).ends(4).tells(&["cannot read missing.md"]);
     run(&bench, &["-f", "."]).ends(2).tells(&["cannot read ."]);
     assert!(bench.journals().is_empty());
 }

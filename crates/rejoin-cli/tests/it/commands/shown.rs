@@ -97,8 +97,29 @@ fn show_as_json_has_turns_pins_and_receipts() {
     let turns = shown["turns"].as_array().unwrap();
     assert_eq!(
         keys(&turns[0]),
-        ["agent", "id", "messages", "parent", "receipt", "revision", "state", "tool_calls", "usage"]
+        [
+            "agent",
+            "id",
+            "messages",
+            "parent",
+            "receipt",
+            "revision",
+            "started",
+            "state",
+            "tool_calls",
+            "usage"
+        ]
     );
+    let times: Vec<&str> = turns
+        .iter()
+        .flat_map(|turn| {
+            std::iter::once(&turn["started"])
+                .chain(turn["messages"].as_array().unwrap().iter().map(|message| &message["time"]))
+        })
+        .map(|time| time.as_str().unwrap())
+        .collect();
+    assert!(times.iter().all(|time| time.starts_with("20") && time.ends_with('Z')), "{times:?}");
+    assert!(times.is_sorted(), "{times:?}");
     let call = &turns[1]["tool_calls"][0];
     assert_eq!(
         (&call["name"], &call["description"], &call["status"]),

@@ -17,12 +17,12 @@ fn the_tour_runs_through_and_leaves_nothing_behind() {
     assert_eq!(
         decisions,
         [
-            ("first turn", "fresh: first_turn"),
+            ("first turn", "fresh: first turn"),
             ("next turn", "resumed"),
             ("kill -9", "interrupted"),
             ("after kill -9", "resumed, told 1 turn"),
-            ("history changed", "fresh: history_changed"),
-            ("hand-over", "fresh: no_session"),
+            ("history changed", "fresh: history changed since its session saw it"),
+            ("hand-over", "fresh: no session of this agent here yet"),
             ("and back", "resumed, told 1 turn"),
         ]
     );

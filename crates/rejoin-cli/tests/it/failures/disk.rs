@@ -34,6 +34,29 @@ fn a_disk_that_fills_up_in_mid_turn_is_an_error_and_never_a_success() {
 }
 
 #[test]
+fn the_doctor_tells_of_a_home_that_cannot_be_written() {
+    let bench = Bench::new();
+    let doctor = |options: &str, before: &str, code| {
+        let script = format!("{before} PATH=/nowhere {REJOIN} doctor --json");
+        on_a_small_disk(&bench, options, &script, code)
+    };
+    let home = |said: &Said| said.json().as_array().unwrap().last().unwrap().clone();
+    let Some(said) = doctor("ro", "", 1) else { return };
+    assert_eq!(home(&said)["home"], bench.home().to_str().unwrap());
+    let write = &home(&said)["checks"][0];
+    assert_eq!((&write["name"], &write["finding"]), (&"write".into(), &"broken".into()));
+    assert!(write["text"].as_str().unwrap().contains("read-only file system"), "{write}");
+    assert!(write["next"].as_str().unwrap().contains("REJOIN_HOME"), "{write}");
+    let full = "head -c 2m /dev/zero > $REJOIN_HOME/ballast 2>/dev/null;";
+    let said = doctor("size=1m", full, 1).unwrap();
+    assert!(home(&said)["checks"][0]["text"].as_str().unwrap().contains("is full"), "{}", home(&said));
+    assert_eq!(home(&said)["checks"][1]["text"], "0 MiB are free");
+    let said = doctor("size=10m", "", 0).unwrap();
+    let checks = home(&said)["checks"].clone();
+    assert_eq!((&checks[0]["finding"], &checks[1]["finding"]), (&"fine".into(), &"note".into()), "{checks}");
+}
+
+#[test]
 fn a_full_disk_is_refused_before_anything_is_launched() {
     let bench = Bench::new();
     let marker = bench.lab.root().join("ran");

@@ -7,10 +7,12 @@ mod killed;
 mod lists;
 mod memory;
 mod parallel;
+mod projects;
 mod refused;
 mod runs;
 mod terminal;
 mod unnamed;
+mod updated;
 mod values;
 mod variables;
 

@@ -20,8 +20,11 @@ fn one_step_is_run_with_what_it_waits_for() {
     assert_eq!(states(&flow(&bench, FOUR).with(&["--step", "c"]).done()), ["a done", "c done"]);
     flow(&bench, FOUR).with(&["--step", "e"]).ends(4).tells(&["no step is named \"e\""]);
     assert_eq!(states(&flow(&bench, FOUR).with(&["--from", "d"]).done()), ["d done"]);
-    let said = flow(&bench, FOUR).with(&["--from", "b"]).ends(2);
-    said.tells(&["step \"c\" waits for \"a\"", "rejoin flow resume RUN --from b"]);
+    // What only has to be over before counts as over; what something is taken from does not.
+    assert_eq!(states(&flow(&bench, FOUR).with(&["--from", "b"]).done()), ["b done", "c done", "d done"]);
+    let taken = FOUR.replace("needs: a", "env: { A: '{{ steps.a.output }}' }");
+    let said = flow(&bench, &taken).with(&["--from", "b"]).ends(2);
+    said.tells(&["step \"c\" takes from \"a\"", "rejoin flow resume RUN --from b"]);
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn the_last_output_is_data_and_the_rest_is_talk() {
 #[test]
 fn runs_are_listed_shown_and_private() {
     let bench = Bench::new();
-    bench.rejoin(&["flow", "ls"]).done().tells(&["no flow was run yet"]);
+    bench.rejoin(&["flow", "ls"]).done().tells(&["no flow was run here yet"]);
     bench.rejoin(&["flow", "show"]).ends(4);
     let id = flow(&bench, FOUR).done().json()["id"].as_str().unwrap().to_owned();
     let listed = bench.rejoin(&["flow", "ls"]).done();

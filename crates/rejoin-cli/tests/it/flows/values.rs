@@ -20,6 +20,18 @@ steps:
     assert_eq!(step(&run, "shell")["output"], nasty, "values are never pasted into a command");
     assert_eq!(marks(&step(&run, "agent")), "MARK-high");
     flow(&bench, yaml).ends(2).tells(&["input \"area\" (where to look) is missing: give it with -i area=…"]);
+    // Without a default it has to be given, said or not, unless the flow says otherwise.
+    let asked =
+        ["inputs: { area: }", "inputs: { area: { description: where } }", "inputs: { area: { enum: [x] } }"];
+    for inputs in asked {
+        let yaml = format!(
+            "{inputs}\nsteps: {{ a: {{ run: 'echo \"<$A>\"', env: {{ A: '{{{{ inputs.area }}}}' }} }} }}"
+        );
+        flow(&bench, &yaml).ends(2).tells(&["input \"area\"", "is missing: give it with -i area=…"]);
+        flow(&bench, &yaml).with(&["-i", "area=x"]).done();
+    }
+    let optional = "inputs: { area: { required: false } }\nsteps: { a: { run: 'echo \"<$A>\"', env: { A: '{{ inputs.area }}' } } }";
+    assert_eq!(step(&flow(&bench, optional).done().json(), "a")["output"], "<>");
     flow(&bench, yaml).with(&["-i", "aera=x"]).ends(2).tells(&["did you mean \"area\"?"]);
     flow(&bench, yaml).with(&["-i", "area=x", "-i", "level=mid"]).ends(2).tells(&["one of low, high"]);
     flow(&bench, yaml).with(&["-i", "area=x", "-i", "count=many"]).ends(2).tells(&["like its default 2"]);

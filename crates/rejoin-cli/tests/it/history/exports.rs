@@ -87,7 +87,7 @@ fn a_damaged_bundle_is_refused_whole() {
         elsewhere(&bench, &["import", &file]).ends(2).tells(&[word]);
         assert_eq!(elsewhere(&bench, &["ls", "--all-projects", "--json"]).done().stdout().trim(), "[]");
     }
-    elsewhere(&bench, &["import", "nowhere.rejoin"]).ends(2).tells(&["cannot read nowhere.rejoin"]);
+    elsewhere(&bench, &["import", "nowhere.rejoin"]).ends(4).tells(&["cannot read nowhere.rejoin"]);
 }
 
 #[test]
@@ -233,10 +233,17 @@ fn what_is_exported_to_be_read() {
         assert!(text.stdout().contains(words), "{words:?} is not there:\n{}", text.stdout());
     }
     let page = bench.rejoin(&["export", "@", "--format", "html"]).done();
-    for words in ["<!doctype html>", "is 1 &lt; 2 &amp; &quot;so&quot; on?", "<summary>called "] {
+    for words in [
+        "<!doctype html>",
+        "is 1 &lt; 2 &amp; &quot;so&quot; on?",
+        "<pre><code>code</code></pre>",
+        "<summary><b>shell</b> <code>echo &#39;```&#39;</code>",
+        "● resumed",
+    ] {
         assert!(page.stdout().contains(words), "{words:?} is not there:\n{}", page.stdout());
     }
-    assert!(!page.stdout().contains("<script"));
+    assert!(!page.stdout().contains("<script"), "nothing runs where there is nothing to choose");
+    assert!(page.stdout().contains("script-src 'none'"));
     let json = bench.rejoin(&["export", "@", "--format", "json"]).done();
     let mut shown = bench.show();
     assert_eq!(shown.as_object_mut().unwrap().remove("origin"), Some(serde_json::json!({ "from": "here" })));
@@ -266,4 +273,72 @@ fn a_turn_that_is_running_is_left_out_of_what_is_redacted() {
         "what was cut is as whole as it gets: {}",
         said.stdout()
     );
+}
+
+#[test]
+fn a_page_has_all_branches_and_shows_the_one_to_the_head() {
+    let bench = Bench::new();
+    bench.first("one").done();
+    bench.next("two <i>MARK-old</i>").done();
+    bench.rejoin(&["rewind", "@", "1"]).done();
+    bench.next("two again MARK-new").done();
+    let page = bench.rejoin(&["export", "@", "--format", "html"]).done();
+    let turns: Vec<&str> = page.stdout().split("<section ").skip(1).collect();
+    assert_eq!(turns.len(), 3);
+    for (turn, words, ups, hidden) in [
+        (0, "one", "\"-1\"", false),
+        (1, "two &lt;i&gt;MARK-old", "\"0\"", true),
+        (2, "two again MARK-new", "\"0\"", false),
+    ] {
+        assert!(turns[turn].contains(words), "{}", turns[turn]);
+        let tag = turns[turn].split('>').next().unwrap();
+        assert!(tag.contains(&format!("data-up={ups}")), "{tag}");
+        assert_eq!(tag.contains(" hidden"), hidden, "{tag}");
+    }
+    assert!(turns[1].contains("branch 1 of 2") && turns[2].contains("branch 2 of 2"));
+    assert_eq!(page.stdout().matches("<option").count(), 2);
+    assert_eq!(page.stdout().matches("<script").count(), 1);
+    assert!(page.stdout().contains("script-src 'sha256-"), "only the one that is known");
+}
+
+#[test]
+fn a_file_that_is_there_is_replaced_as_a_whole_and_is_private() {
+    let bench = Bench::after_a_turn();
+    let out = bench.outside("out");
+    let (file, link, before) = (out.join("talk.md"), out.join("link.md"), out.join("before"));
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    fs::hard_link(&file, &before).unwrap();
+    bench.rejoin(&["export", "@", "--to", link.to_str().unwrap()]).done();
+    assert!(fs::read_to_string(&file).unwrap().contains("MARK-a"));
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(link.is_symlink(), "what it names is replaced");
+    assert_eq!(fs::read_to_string(&before).unwrap(), "old", "nobody sees half of it");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "no draft is left");
+    bench.rejoin(&["export", "@", "--to", out.to_str().unwrap()]).ends(2).tells(&["it is a directory"]);
+    bench.rejoin(&["export", "@", "--to", "/dev/null"]).done();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn reasons_names_of_agents_and_models_are_redacted_too() {
+    let bench = Bench::after_a_turn();
+    let journal = bench.journals()[0].clone();
+    let lines = fs::read_to_string(&journal).unwrap();
+    let reason = r#""reason":"workdir_changed","was":"/home/someone-else/x","now":"/home/nobody-here/y""#;
+    let changed = lines
+        .replace(r#""reason":"first_turn""#, reason)
+        .replace(r#""model":"demo-1""#, r#""model":"ghp_abcDEF0123456789abcDEF0123456789""#);
+    assert!(changed.contains(reason));
+    fs::write(&journal, changed).unwrap();
+    for format in ["md", "html", "json", "jsonl", "bundle"] {
+        let export = ["export", "@", "--format", format];
+        let said = bench.rejoin(&export).with(&["--redact"]).done();
+        for secret in ["someone-else", "nobody-here", "ghp_"] {
+            assert!(!said.stdout().contains(secret), "{format} tells {secret}: {}", said.stdout());
+        }
+        let open = bench.rejoin(&export).done();
+        assert!(format == "md" || open.stdout().contains("someone-else"), "{format}: {}", open.stdout());
+    }
 }

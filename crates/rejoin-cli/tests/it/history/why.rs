@@ -8,7 +8,7 @@ fn a_session_that_passes_every_guard() {
     let session = bench.first("one MARK-a").done().session();
     let said = bench.rejoin(&["why"]).done();
     assert!(
-        said.stdout().starts_with(&format!("next turn on demo: resume · {}\n", &session[..8])),
+        said.stdout().starts_with(&format!("next turn on demo: resume {}\n", &session[..8])),
         "{}",
         said.stdout()
     );
@@ -17,7 +17,18 @@ fn a_session_that_passes_every_guard() {
     let keys: Vec<&String> = why.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["agent", "can_resume", "checks", "conversation", "plan", "program", "session", "version"]
+        [
+            "agent",
+            "can_resume",
+            "checks",
+            "conversation",
+            "history_bytes",
+            "plan",
+            "program",
+            "replay_bytes",
+            "session",
+            "version"
+        ]
     );
     let guards: Vec<&str> =
         why["checks"].as_array().unwrap().iter().map(|check| check["guard"].as_str().unwrap()).collect();

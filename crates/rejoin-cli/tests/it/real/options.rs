@@ -88,7 +88,7 @@ fn a_dry_run(stage: &Stage) {
     assert!(real_id, "{argv:?}");
     assert!(!argv.iter().any(|arg| arg.contains("MARK-two")), "prompts go by stdin: {argv:?}");
     let shown = stage.next("second MARK-two").with(["--dry-run"]).plainly().assert_success();
-    assert!(shown.stdout.contains(&format!("decision   resume {session}")), "{}", shown.stdout);
+    assert!(shown.stdout.contains(&format!("decision   would resume {session}")), "{}", shown.stdout);
     assert!(shown.stdout.ends_with("nothing was run\n"), "{}", shown.stdout);
     assert_eq!((stage.records(), stage.lab.model().requests().len()), (records, asked));
     stage.next("second MARK-two").go().done().resumed(&session, 0);

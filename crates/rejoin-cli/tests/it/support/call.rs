@@ -24,7 +24,8 @@ impl<'a> Call<'a> {
     /// A call of another program on the bench.
     pub(crate) fn of(bench: &'a Bench, program: impl AsRef<OsStr>, args: &[&str]) -> Self {
         let mut command = bench.lab.command(program);
-        command.args(args).env("REJOIN_HOME", bench.home());
+        // Nobody is there to turn pages.
+        command.args(args).env("REJOIN_HOME", bench.home()).env("PAGER", "cat");
         Self { bench, command, input: Vec::new() }
     }
 

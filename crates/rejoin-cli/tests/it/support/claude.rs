@@ -28,3 +28,12 @@ pub(crate) fn fake_claude(dir: &Path, name: &str) -> PathBuf {
     rejoin_testkit::write_program(&file, SCRIPT).unwrap();
     file
 }
+
+/// The same, and every turn fails with these words.
+pub(crate) fn failing_claude(dir: &Path, name: &str, words: &str) -> PathBuf {
+    let file = dir.join(name);
+    let script = SCRIPT.replace(r#"is_error\":false"#, r#"is_error\":true"#);
+    let script = script.replace("text=\"marker", &format!("text=\"{words}\"; other=\"marker"));
+    rejoin_testkit::write_program(&file, &script).unwrap();
+    file
+}

@@ -3,7 +3,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use super::{Bench, Call, PATIENCE, eventually};
+use super::{Bench, Call, PATIENCE, eventually, picture};
 
 /// `rejoin` on a terminal of its own, which `script` makes, and somebody who types.
 pub(crate) struct Screen {
@@ -13,6 +13,7 @@ pub(crate) struct Screen {
     raw: Vec<u8>,
     /// How much of the text was looked at.
     seen: usize,
+    columns: usize,
 }
 
 impl Screen {
@@ -32,16 +33,25 @@ impl Screen {
         bench: &Bench,
         args: &str,
         env: &[(&str, &str)],
+        size: (usize, usize),
+    ) -> Option<Self> {
+        Self::of(bench, &format!("{} {args}", env!("CARGO_BIN_EXE_rejoin")), env, size)
+    }
+
+    /// Another program, a shell for instance.
+    pub(crate) fn of(
+        bench: &Bench,
+        program: &str,
+        env: &[(&str, &str)],
         (columns, rows): (usize, usize),
     ) -> Option<Self> {
         if !std::env::split_paths("/usr/bin:/bin").any(|dir| dir.join("script").exists()) {
             eprintln!("skipped: there is no `script` to make a terminal with");
             return None;
         }
-        let rejoin = env!("CARGO_BIN_EXE_rejoin");
         // The shell in between is not to mind Ctrl-C, and nobody is to ignore a hang-up as under nohup.
         let script = format!(
-            "trap : INT; stty cols {columns} rows {rows}; {rejoin} {args}; echo code=$?; stty cols 80; stty -a"
+            "trap : INT; stty cols {columns} rows {rows}; {program}; echo code=$?; stty cols 80; stty -a"
         );
         let terminal = ["--default-signal=HUP", "script", "-qec", &script, "/dev/null"];
         let mut call = Call::of(bench, "env", &terminal).env("TERM", "xterm");
@@ -61,12 +71,18 @@ impl Screen {
             }
         });
         let keyboard = child.stdin.take();
-        Some(Self { child, keyboard, output, raw: Vec::new(), seen: 0 })
+        Some(Self { child, keyboard, output, raw: Vec::new(), seen: 0, columns })
     }
 
     /// Everything that was printed, escape sequences included.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.raw).into_owned()
+    }
+
+    /// What is on the screen now, above it included; before `rejoin` has ended, or what it left.
+    pub(crate) fn picture(&self) -> String {
+        let raw = self.raw();
+        picture(raw.split("code=").next().unwrap_or_default(), self.columns)
     }
 
     fn text(&self) -> String {
@@ -115,6 +131,15 @@ impl Screen {
         self.keyboard = None;
         eventually("the end of the terminal", || self.child.try_wait().unwrap());
         self.text()
+    }
+}
+
+impl Screen {
+    /// Waits for the end of the terminal, after the exit code was seen.
+    #[track_caller]
+    pub(crate) fn ends_here(mut self) {
+        self.keyboard = None;
+        eventually("the end of the terminal", || self.child.try_wait().unwrap());
     }
 }
 

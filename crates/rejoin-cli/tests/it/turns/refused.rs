@@ -76,7 +76,7 @@ fn an_agent_that_always_refuses_is_told_the_history_every_time() {
 fn a_person_is_told_in_one_line() {
     let bench = Bench::after_a_turn();
     let said = bench.rejoin(&["run", "-c", "REJECT MARK-b"]).done();
-    said.tells(&["● demo · resumed", "○ demo · would not resume", "the whole history is replayed", "✓ "]);
+    said.tells(&["● demo · resuming", "○ demo · would not resume", "the whole history is replayed", "✓ "]);
     assert!(said.stdout().ends_with("marks=MARK-a,MARK-b\n"), "{}", said.stdout());
 }
 

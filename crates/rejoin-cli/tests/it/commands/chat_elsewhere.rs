@@ -1,0 +1,88 @@
+//! `rejoin chat` while others go on with the same conversation.
+
+use super::chat::prompts;
+use crate::support::{Bench, Screen};
+
+const CTRL_U: &str = "\u{15}";
+
+#[test]
+fn turns_made_elsewhere_appear_above_what_is_typed() {
+    let bench = Bench::after_a_turn();
+    let Some(mut screen) = Screen::open(&bench, "chat -c") else { return };
+    screen.shows("next turn on demo").shows("demo › ").types("half a sen").shows("half a sen");
+    bench.next("elsewhere MARK-b TOOL-RUN [echo hi] TOOL-RUN [false]").done();
+    screen.shows("demo › elsewhere MARK-b").shows("● demo · resumed").shows("turn 2").shows("· elsewhere");
+    screen.shows("✓ shell echo hi\n").shows("✗ shell false").shows("marks=MARK-a,MARK-b").shows("✓ ");
+    screen
+        .shows("demo › half a sen")
+        .types("tence MARK-c\r")
+        .shows("turn 3")
+        .shows("MARK-b,MARK-c")
+        .shows("✓");
+    // One's own turn was seen when it was made.
+    screen.says("demo", "/name done").shows("is called").shows("demo › ").types(CTRL_U).types("/quit\r");
+    let text = screen.ends(0);
+    assert_eq!(text.matches("demo · resumed").count(), 2, "{text}");
+    assert_eq!(text.matches("· elsewhere").count(), 1, "{text}");
+    assert_eq!(prompts(&bench.show())[2], "half a sentence MARK-c");
+}
+
+#[test]
+fn a_conversation_that_begins_here_is_followed_from_its_second_turn() {
+    let bench = Bench::new();
+    let Some(mut screen) = Screen::open(&bench, "chat -a demo 'one MARK-a'") else { return };
+    screen.shows("✓").shows("demo › ");
+    bench.hand_to("demo2", "two MARK-b").done();
+    screen
+        .shows("demo2 › two MARK-b")
+        .shows("○ demo2 · fresh")
+        .shows("· elsewhere")
+        .shows("marks=MARK-a,MARK-b");
+    screen.shows("demo › ").types("/new\r").shows("a new conversation").shows("demo › ");
+    bench.next("three MARK-c").done();
+    // What is said in a conversation that was left is nobody's business here.
+    screen.types("four MARK-d\r").shows("new conversation").shows("marks=MARK-d").says("demo", "/quit");
+    let text = screen.ends(0);
+    assert!(!text.contains("demo › one MARK-a"), "{text}");
+    assert!(!text.contains("MARK-c"), "{text}");
+}
+
+#[test]
+fn changes_made_elsewhere_are_told_and_own_ones_are_not() {
+    let bench = Bench::after_a_turn();
+    bench.next("two MARK-b").done();
+    let Some(mut screen) = Screen::open(&bench, "chat -c") else { return };
+    screen.says("demo", "/name mine").shows("is called \"mine\" now").shows("demo › ");
+    bench.rejoin(&["name", "@", "theirs"]).done();
+    screen.shows("elsewhere: it is called \"theirs\" now").shows("demo › ");
+    bench.rejoin(&["rewind", "@", "1"]).done();
+    screen.shows("elsewhere: the next turn goes on after ").shows("demo › ").types("three MARK-c\r");
+    screen.shows("fresh: ").shows("marks=MARK-a,MARK-c").says("demo", "/quit");
+    let text = screen.ends(0);
+    assert!(!text.contains("elsewhere: it is called \"mine\""), "{text}");
+}
+
+#[test]
+fn who_does_the_next_turn_is_whom_the_prompt_names() {
+    let bench = Bench::after_a_turn();
+    let Some(mut screen) = Screen::open(&bench, "chat -c") else { return };
+    screen.shows("next turn on demo").shows("demo › ");
+    bench.hand_to("demo2", "two MARK-b").done();
+    screen.shows("marks=MARK-a,MARK-b").shows("demo › ").types("three MARK-c\r");
+    screen
+        .shows("● demo · resumed")
+        .shows("told 1 turn it missed")
+        .shows("MARK-b,MARK-c")
+        .says("demo", "/quit");
+    screen.ends(0);
+}
+
+#[test]
+fn a_question_asked_elsewhere_is_seen_and_not_asked_again() {
+    let bench = Bench::after_a_turn();
+    let Some(mut screen) = Screen::open(&bench, "chat -c") else { return };
+    screen.shows("next turn on demo").shows("demo › ");
+    bench.next("ASK MARK-b").done();
+    screen.shows("? Tea or coffee? (asked elsewhere)").shows("✓ ").says("demo", "/quit");
+    screen.ends(0);
+}
