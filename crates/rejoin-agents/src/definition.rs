@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::session_id::lower_case_uuid;
 use crate::words::Names;
-use crate::{Damage, Found, Look, Media, Process, ProcessRequest, Wanted, damage, nesting};
+use crate::{
+    Damage, Found, Look, Media, Process, ProcessRequest, SessionStore, Wanted, damage, nesting,
+};
 
 /// Everything rejoin knows about one agent.
 ///
@@ -119,6 +121,12 @@ pub trait Definition: Send + Sync {
 
     /// The agent's running total as stored, for agents that count the whole session.
     fn stored_total(&self, _session_file: &Path) -> Option<Usage> {
+        None
+    }
+
+    /// The sessions in its store, for lists: `here` is where the user stands, whose settings may name further
+    /// places. By default none are listed.
+    fn session_store(&self, _store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
         None
     }
 

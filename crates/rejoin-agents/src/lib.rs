@@ -38,6 +38,7 @@ mod provider_keys;
 mod qwen;
 mod registry;
 mod session_id;
+mod stored_sessions;
 mod stream_json;
 mod surrogates;
 mod transcript;
@@ -54,6 +55,7 @@ pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
+pub use stored_sessions::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
 pub use turn::{IdSource, TurnRequest, warnings_beforehand};
 
 /// The usual probes of a program: its version and its help.

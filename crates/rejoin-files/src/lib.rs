@@ -3,4 +3,4 @@
 
 mod regular_file;
 
-pub use regular_file::{read_regular_file, read_regular_text};
+pub use regular_file::{open_regular_file, read_regular_file, read_regular_text};

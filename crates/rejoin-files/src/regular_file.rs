@@ -1,15 +1,14 @@
 //! Files that a user or a repository named: they may be anything.
 
-use std::fs::{Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Reads a file of at most `limit` bytes. A pipe, a device, a socket or a directory is refused at once,
-/// and no more than the limit is read of a file that has no end.
-pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// Opens a file for reading. A pipe, a device, a socket or a directory is refused at once.
+pub fn open_regular_file(path: &Path) -> io::Result<(File, Metadata)> {
     // Asked before it is opened, because opening a device may do something.
     check(&path.metadata()?)?;
     // And after it, because it may be another one by now; opening a pipe would wait for a writer.
@@ -17,6 +16,13 @@ pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;
     check(&metadata)?;
+    Ok((file, metadata))
+}
+
+/// Reads a file of at most `limit` bytes. What is no file is refused as by [`open_regular_file`], and no more
+/// than the limit is read of a file that has no end.
+pub fn read_regular_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let (file, metadata) = open_regular_file(path)?;
     let mut bytes = Vec::new();
     if metadata.len() <= limit {
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -5,6 +5,7 @@ mod failure;
 mod launch;
 mod prompt;
 mod questions;
+mod sessions;
 mod store;
 
 use std::ffi::OsString;
@@ -14,7 +15,7 @@ use rejoin_core::{Agent, SessionId};
 
 use crate::{
     About, Capabilities, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, help, jsonc, places,
+    Refusal, SessionStore, help, jsonc, places,
 };
 
 /// Claude Code.
@@ -63,6 +64,10 @@ impl Definition for Claude {
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         places::named(env, "CLAUDE_CONFIG_DIR").or_else(|| places::at_home(env, ".claude"))
+    }
+
+    fn session_store(&self, store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
+        Some(Box::new(sessions::ClaudeSessions { projects: store.join("projects") }))
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {

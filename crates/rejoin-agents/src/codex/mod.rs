@@ -3,6 +3,7 @@
 mod driver;
 mod failure;
 mod launch;
+mod sessions;
 mod store;
 mod trust;
 mod wire;
@@ -14,7 +15,7 @@ use rejoin_core::{Agent, SessionId, Usage};
 
 use crate::{
     About, Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, help, places,
+    Refusal, SessionStore, help, places,
 };
 
 /// Codex CLI.
@@ -87,6 +88,10 @@ impl Definition for Codex {
 
     fn find_session(&self, store: &Path, _dir: &Path, session: &SessionId) -> Found {
         store::find(store, session)
+    }
+
+    fn session_store(&self, store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
+        Some(Box::new(sessions::CodexSessions { store: store.to_owned() }))
     }
 
     fn continues(&self, store: &Path, asked: &SessionId, named: &SessionId) -> bool {

@@ -55,7 +55,7 @@ fn newest_since(sessions: &Path, began: Day, session: &SessionId) -> io::Result<
 }
 
 /// The directories in a directory whose names are numbers, the greatest first.
-fn numbered(dir: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
+pub(super) fn numbered(dir: &Path) -> io::Result<Vec<(u32, PathBuf)>> {
     let number = |path: &PathBuf| path.file_name()?.to_str()?.parse().ok();
     let mut numbered: Vec<(u32, PathBuf)> =
         entries(dir)?.into_iter().filter_map(|path| Some((number(&path)?, path))).collect();

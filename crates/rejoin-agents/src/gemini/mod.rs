@@ -7,6 +7,7 @@ mod launch;
 mod limits;
 mod mentions;
 mod prompt;
+mod sessions;
 mod settings;
 mod store;
 mod trust;
@@ -19,7 +20,7 @@ use rejoin_core::{Agent, SessionId, Witness};
 
 use crate::{
     About, Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
-    ProcessRequest, Refusal, Wanted, damage, help, places,
+    ProcessRequest, Refusal, SessionStore, Wanted, damage, help, places,
 };
 
 /// The agent's name.
@@ -97,6 +98,10 @@ impl Definition for Gemini {
 
     fn process(&self, request: &ProcessRequest<'_>) -> Result<Process, Refusal> {
         launch::process(request)
+    }
+
+    fn session_store(&self, store: &Path, here: &Path) -> Option<Box<dyn SessionStore>> {
+        Some(Box::new(sessions::GeminiSessions { store: store.to_owned(), here: here.to_owned() }))
     }
 
     fn look(&self, store: &Path, dir: &Path, session: &SessionId, wanted: Wanted) -> Look {

@@ -74,12 +74,17 @@ fn projects(store: &Path, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let owner = read_regular_text(&entry.join(".project_root"), LONGEST).unwrap_or_default();
         if Path::new(owner.trim()) == dir {
             projects.push(entry);
-        } else if name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()) {
+        } else if is_hash(&name) {
             hashes.push(entry);
         }
     }
     projects.extend(hashes);
     Ok(projects)
+}
+
+/// Whether older versions named a project's directory: by the hash of its path.
+pub(super) fn is_hash(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// The name Gemini gave to a project.
@@ -118,20 +123,28 @@ fn files_of(chats: &Path, session: &SessionId) -> io::Result<Vec<PathBuf>> {
 /// One line of the log, or the whole of an older file.
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Record<'a> {
+pub(super) struct Record<'a> {
     #[serde(rename = "sessionId")]
     session: Text<'a>,
     kind: Text<'a>,
-    messages: Option<List<Message<'a>>>,
+    #[serde(rename = "startTime")]
+    pub(super) start_time: Text<'a>,
+    #[serde(rename = "lastUpdated")]
+    pub(super) last_updated: Text<'a>,
+    pub(super) summary: Text<'a>,
+    pub(super) messages: Option<List<Message<'a>>>,
     #[serde(rename = "$set")]
-    set: Object<Set<'a>>,
+    pub(super) set: Object<Set<'a>>,
     #[serde(rename = "$rewindTo")]
     rewind_to: Text<'a>,
     // A message is a line of its own.
-    id: Text<'a>,
+    pub(super) id: Text<'a>,
+    pub(super) timestamp: Text<'a>,
     #[serde(rename = "type")]
-    role: Text<'a>,
-    content: TextOr<'a, Part<'a>>,
+    pub(super) role: Text<'a>,
+    pub(super) content: TextOr<'a, Part<'a>>,
+    #[serde(rename = "displayContent")]
+    pub(super) display: TextOr<'a, Part<'a>>,
     #[serde(rename = "toolCalls")]
     tool_calls: List<IgnoredAny>,
     thoughts: List<IgnoredAny>,
@@ -139,19 +152,24 @@ struct Record<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Set<'a> {
+pub(super) struct Set<'a> {
     #[serde(rename = "sessionId")]
     session: Text<'a>,
-    messages: Option<List<Message<'a>>>,
+    #[serde(rename = "lastUpdated")]
+    pub(super) last_updated: Text<'a>,
+    pub(super) summary: Text<'a>,
+    pub(super) messages: Option<List<Message<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Message<'a> {
-    id: Text<'a>,
+pub(super) struct Message<'a> {
+    pub(super) id: Text<'a>,
     #[serde(rename = "type")]
-    role: Text<'a>,
-    content: TextOr<'a, Part<'a>>,
+    pub(super) role: Text<'a>,
+    pub(super) content: TextOr<'a, Part<'a>>,
+    #[serde(rename = "displayContent")]
+    pub(super) display: TextOr<'a, Part<'a>>,
     #[serde(rename = "toolCalls")]
     tool_calls: List<IgnoredAny>,
     thoughts: List<IgnoredAny>,
@@ -159,8 +177,8 @@ struct Message<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Part<'a> {
-    text: Text<'a>,
+pub(super) struct Part<'a> {
+    pub(super) text: Text<'a>,
 }
 
 impl Message<'_> {
@@ -187,9 +205,9 @@ impl Message<'_> {
 
 /// What a file comes to.
 #[derive(Default)]
-struct Log {
-    session: String,
-    subagent: bool,
+pub(super) struct Log {
+    pub(super) session: String,
+    pub(super) subagent: bool,
     /// Ids of the messages that are left, and whether each counts.
     messages: Vec<(String, bool)>,
     places: HashMap<String, usize>,
@@ -233,12 +251,22 @@ impl Log {
         self.session == session.as_str() && !self.subagent && !self.has_words()
     }
 
-    fn has_words(&self) -> bool {
+    pub(super) fn has_words(&self) -> bool {
         self.messages.iter().any(|(_, counts)| *counts)
     }
 
+    /// Whether this message is left.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.places.contains_key(id)
+    }
+
+    /// The ids of the messages that are left and count.
+    pub(super) fn counted(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().filter(|(_, counts)| *counts).map(|(id, _)| id.as_str())
+    }
+
     /// Says whether the messages changed.
-    fn take_in(&mut self, record: Record<'_>) -> bool {
+    pub(super) fn take_in(&mut self, record: Record<'_>) -> bool {
         let set = record.set.0.unwrap_or_default();
         for named in [record.session, set.session].into_iter().filter_map(Text::into_filled) {
             self.session = named;
@@ -256,8 +284,8 @@ impl Log {
         } else if let Some(messages) = record.messages {
             self.put(messages.0);
         } else if record.id.filled().is_some() {
-            let Record { id, role, content, tool_calls, thoughts, .. } = record;
-            self.put(vec![Message { id, role, content, tool_calls, thoughts }]);
+            let Record { id, role, content, display, tool_calls, thoughts, .. } = record;
+            self.put(vec![Message { id, role, content, display, tool_calls, thoughts }]);
         } else {
             return false;
         }

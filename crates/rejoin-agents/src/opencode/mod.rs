@@ -3,12 +3,15 @@
 mod config;
 mod driver;
 mod failure;
+mod file_sessions;
 mod files;
 mod id;
 mod launch;
 mod permissions;
+mod sessions;
 mod sqlite;
 mod sqlite_log;
+mod sqlite_rows;
 mod store;
 mod wire;
 
@@ -21,7 +24,7 @@ use rejoin_core::{Agent, InvalidSessionId, SessionId, Witness};
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
     About, Capabilities, Damage, Definition, Found, Hazard, Login, Look, Media, ProbeAnswer, Process,
-    ProcessRequest, Refusal, Wanted, help,
+    ProcessRequest, Refusal, SessionStore, Wanted, help,
 };
 
 /// OpenCode.
@@ -88,6 +91,10 @@ impl Definition for OpenCode {
 
     fn session_id(&self, text: &str) -> Result<SessionId, InvalidSessionId> {
         id::session(text)
+    }
+
+    fn session_store(&self, store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
+        Some(Box::new(sessions::OpenCodeSessions { store: store.to_owned() }))
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {

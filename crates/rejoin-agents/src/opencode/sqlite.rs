@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use rejoin_files::open_regular_file;
+
 use super::sqlite_log::Log;
 
 /// More pages than any look-up needs: a database that says otherwise is broken.
@@ -22,8 +24,9 @@ pub(super) struct Database {
     file: File,
     log: Log,
     page_size: usize,
-    usable: usize,
+    pub(super) usable: usize,
     pages_read: usize,
+    most_pages: usize,
 }
 
 /// The entries of an index under one text.
@@ -50,7 +53,7 @@ pub(super) fn is_zeroed(error: &io::Error) -> bool {
 }
 
 /// What is read of a page that should be something else.
-fn not_a(what: &str, kind: u8) -> io::Error {
+pub(super) fn not_a(what: &str, kind: u8) -> io::Error {
     // No page of a tree has this kind.
     if kind == 0 { io::Error::new(io::ErrorKind::InvalidData, Zeros) } else { broken(what) }
 }
@@ -58,8 +61,18 @@ fn not_a(what: &str, kind: u8) -> io::Error {
 /// Looks something up in a database; `None` if there is none, or nothing is in it yet. Nobody is kept from
 /// writing meanwhile: what was then read is a mixture, and is read again.
 pub(super) fn read<T>(path: &Path, look: impl Fn(&mut Database) -> io::Result<T>) -> io::Result<Option<T>> {
+    read_pages(path, MOST_PAGES, look)
+}
+
+/// The same, for what takes more pages than a look-up.
+pub(super) fn read_pages<T>(
+    path: &Path,
+    most_pages: usize,
+    look: impl Fn(&mut Database) -> io::Result<T>,
+) -> io::Result<Option<T>> {
     for _ in 0..MOST_TRIES {
         let Some(mut database) = Database::open(path)? else { return Ok(None) };
+        database.most_pages = most_pages;
         let found = match database.holds_anything() {
             Ok(true) => look(&mut database).map(Some),
             Ok(false) => Ok(None),
@@ -75,8 +88,8 @@ pub(super) fn read<T>(path: &Path, look: impl Fn(&mut Database) -> io::Result<T>
 impl Database {
     /// Opens a database with its write-ahead log.
     fn open(path: &Path) -> io::Result<Option<Self>> {
-        let mut file = match File::open(path) {
-            Ok(file) => file,
+        let mut file = match open_regular_file(path) {
+            Ok((file, _)) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -93,7 +106,7 @@ impl Database {
             return Err(broken("odd size of pages"));
         }
         let log = Log::read(path, page_size)?;
-        Ok(Some(Self { file, log, page_size, usable: page_size, pages_read: 0 }))
+        Ok(Some(Self { file, log, page_size, usable: page_size, pages_read: 0, most_pages: MOST_PAGES }))
     }
 
     /// Whether it holds anything: a new one has nothing yet. The rest of the head counts as it stands in the
@@ -118,7 +131,12 @@ impl Database {
     pub(super) fn entries(&mut self, table: &str, column: &str, key: &str) -> io::Result<Entries> {
         let root = self.index_on(table, column)?.ok_or_else(|| broken("no such index"))?;
         let mut entries = Entries::default();
-        self.search(root, key.as_bytes(), &mut entries, 0)?;
+        self.each_entry(root, key, &mut |entry| {
+            entries.count += 1;
+            if let Some(Value::Integer(row)) = entry.last() {
+                entries.last = *row;
+            }
+        })?;
         Ok(entries)
     }
 
@@ -130,9 +148,9 @@ impl Database {
         Ok(Page::new(&page, 0)?.cells().next().is_some())
     }
 
-    fn page(&mut self, number: u32) -> io::Result<Vec<u8>> {
+    pub(super) fn page(&mut self, number: u32) -> io::Result<Vec<u8>> {
         self.pages_read += 1;
-        if number == 0 || self.pages_read > MOST_PAGES {
+        if number == 0 || self.pages_read > self.most_pages {
             return Err(broken("no such page, or too many"));
         }
         let mut page = vec![0; self.page_size];
@@ -144,7 +162,7 @@ impl Database {
     }
 
     /// The root page of the table's index whose first column this is.
-    fn index_on(&mut self, table: &str, column: &str) -> io::Result<Option<u32>> {
+    pub(super) fn index_on(&mut self, table: &str, column: &str) -> io::Result<Option<u32>> {
         self.root_of("index", table, |sql| first_column(sql).is_some_and(|first| first == column))
     }
 
@@ -180,71 +198,8 @@ impl Database {
 
     /// Whether a table holds a row; an error if there is no such table.
     pub(super) fn has_row(&mut self, table: &str, row: i64) -> io::Result<bool> {
-        let mut number = self.root_of("table", table, |_| true)?.ok_or_else(|| broken("no such table"))?;
-        loop {
-            let bytes = self.page(number)?;
-            let page = Page::new(&bytes, if number == 1 { 100 } else { 0 })?;
-            match page.kind {
-                // The greatest row below each of them, in order.
-                0x05 => {
-                    let mut below = None;
-                    for cell in page.cells() {
-                        let cell = cell?;
-                        if row <= varint(&bytes, cell + 4)?.0.cast_signed() {
-                            below = Some(page.number_at(cell)?);
-                            break;
-                        }
-                    }
-                    number = below.map_or_else(|| page.rightmost(), Ok)?;
-                }
-                0x0d => {
-                    for cell in page.cells() {
-                        let (_, at) = varint(&bytes, cell?)?;
-                        if varint(&bytes, at)?.0.cast_signed() == row {
-                            return Ok(true);
-                        }
-                    }
-                    return Ok(false);
-                }
-                kind => return Err(not_a("not a table", kind)),
-            }
-        }
-    }
-
-    /// Entries stand in order, also on the inner pages.
-    fn search(&mut self, number: u32, key: &[u8], found: &mut Entries, depth: usize) -> io::Result<()> {
-        if depth > 20 {
-            return Err(broken("too deep"));
-        }
-        let page = self.page(number)?;
-        let page = Page::new(&page, 0)?;
-        let inner = match page.kind {
-            0x02 => true,
-            0x0a => false,
-            kind => return Err(not_a("not an index", kind)),
-        };
-        for cell in page.cells() {
-            let cell = cell?;
-            let entry = page.entry(if inner { cell + 4 } else { cell }, self.usable)?;
-            let first = entry.first().copied().and_then(Value::text).unwrap_or_default();
-            if first < key {
-                continue;
-            }
-            if inner {
-                self.search(page.number_at(cell)?, key, found, depth + 1)?;
-            }
-            if first > key {
-                return Ok(());
-            }
-            found.count += 1;
-            if let Some(Value::Integer(row)) = entry.last() {
-                found.last = *row;
-            }
-        }
-        if inner {
-            self.search(page.rightmost()?, key, found, depth + 1)?;
-        }
-        Ok(())
+        let table = self.table(table)?;
+        Ok(self.row(&table, row, 0, |_| ())?.is_some())
     }
 }
 
@@ -257,14 +212,14 @@ fn first_column(sql: &[u8]) -> Option<&str> {
 }
 
 #[derive(Clone, Copy)]
-enum Value<'a> {
+pub(super) enum Value<'a> {
     Integer(i64),
     Text(&'a [u8]),
     Other,
 }
 
 impl<'a> Value<'a> {
-    fn text(self) -> Option<&'a [u8]> {
+    pub(super) fn text(self) -> Option<&'a [u8]> {
         match self {
             Value::Text(text) => Some(text),
             Value::Integer(_) | Value::Other => None,
@@ -273,15 +228,15 @@ impl<'a> Value<'a> {
 }
 
 /// A page of a tree.
-struct Page<'a> {
-    bytes: &'a [u8],
+pub(super) struct Page<'a> {
+    pub(super) bytes: &'a [u8],
     head: usize,
-    kind: u8,
+    pub(super) kind: u8,
     count: usize,
 }
 
 impl<'a> Page<'a> {
-    fn new(bytes: &'a [u8], head: usize) -> io::Result<Self> {
+    pub(super) fn new(bytes: &'a [u8], head: usize) -> io::Result<Self> {
         match bytes.get(head..head + 5) {
             Some(&[kind, _, _, high, low]) => {
                 Ok(Self { bytes, head, kind, count: usize::from(u16::from_be_bytes([high, low])) })
@@ -290,17 +245,17 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn number_at(&self, at: usize) -> io::Result<u32> {
+    pub(super) fn number_at(&self, at: usize) -> io::Result<u32> {
         let word = self.bytes.get(at..at + 4).ok_or_else(|| broken("a short page"))?;
         Ok(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
-    fn rightmost(&self) -> io::Result<u32> {
+    pub(super) fn rightmost(&self) -> io::Result<u32> {
         self.number_at(self.head + 8)
     }
 
     /// Where each cell begins.
-    fn cells(&self) -> impl Iterator<Item = io::Result<usize>> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = io::Result<usize>> {
         let first = self.head + if matches!(self.kind, 0x02 | 0x05) { 12 } else { 8 };
         (0..self.count).map(move |number| {
             let at = first + 2 * number;
@@ -319,7 +274,7 @@ impl<'a> Page<'a> {
     }
 
     /// The values of an entry of an index.
-    fn entry(&self, cell: usize, usable: usize) -> io::Result<Vec<Value<'a>>> {
+    pub(super) fn entry(&self, cell: usize, usable: usize) -> io::Result<Vec<Value<'a>>> {
         let (size, at) = varint(self.bytes, cell)?;
         if size as usize > (usable - 12) * 64 / 255 - 23 {
             return Err(broken("an entry on several pages"));
@@ -329,14 +284,14 @@ impl<'a> Page<'a> {
 }
 
 /// How much of a long row lies on the page of its cell.
-fn on_page(size: usize, usable: usize, fits: usize) -> usize {
+pub(super) fn on_page(size: usize, usable: usize, fits: usize) -> usize {
     let least = (usable - 12) * 32 / 255 - 23;
     let here = least + (size - least) % (usable - 4);
     if here <= fits { here } else { least }
 }
 
 /// The values of a record; those that lie elsewhere are cut.
-fn values(record: &[u8]) -> io::Result<Vec<Value<'_>>> {
+pub(super) fn values(record: &[u8]) -> io::Result<Vec<Value<'_>>> {
     let (head, mut at) = varint(record, 0)?;
     let head = usize::try_from(head).unwrap_or(usize::MAX);
     let mut body = head;
@@ -371,7 +326,7 @@ fn integer(bytes: &[u8]) -> i64 {
 }
 
 /// A number of variable length, and where it ends.
-fn varint(bytes: &[u8], at: usize) -> io::Result<(u64, usize)> {
+pub(super) fn varint(bytes: &[u8], at: usize) -> io::Result<(u64, usize)> {
     let mut value = 0_u64;
     for (length, byte) in bytes.get(at..).unwrap_or_default().iter().take(9).enumerate() {
         if length == 8 {

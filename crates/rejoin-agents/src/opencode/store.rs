@@ -61,7 +61,7 @@ fn at_it(store: &Path, session: &SessionId, wanted: Wanted) -> io::Result<Look> 
 }
 
 /// Each channel of releases has a database of its own.
-fn databases(store: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn databases(store: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(store) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

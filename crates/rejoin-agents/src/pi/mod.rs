@@ -4,6 +4,7 @@ mod driver;
 mod failure;
 mod launch;
 mod prompt;
+mod sessions;
 mod store;
 mod wire;
 
@@ -16,7 +17,7 @@ use crate::arguments::missing;
 use crate::provider_keys::PROVIDER_KEYS;
 use crate::{
     About, Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, help, places,
+    Refusal, SessionStore, help, places,
 };
 
 /// Pi coding agent.
@@ -104,6 +105,15 @@ impl Definition for Pi {
             return Err(missing(launch::NAME, "--session-dir", "cannot keep its sessions elsewhere"));
         }
         Ok((SESSIONS.to_owned(), dir.to_owned()))
+    }
+
+    fn session_store(&self, store: &Path, here: &Path) -> Option<Box<dyn SessionStore>> {
+        let own = store::is_own_directory(store);
+        let configured = own.then(|| store::configured(store, here)).flatten();
+        Some(Box::new(sessions::PiSessions {
+            by_project: own.then(|| store.join("sessions")),
+            flat: configured.into_iter().chain([store.to_owned()]).collect(),
+        }))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

@@ -33,7 +33,7 @@ pub(super) fn is_own_directory(store: &Path) -> bool {
 }
 
 /// The directory for sessions that the project's settings name, or else the user's.
-fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
+pub(super) fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
     places::configured(&[project_settings(dir), store.join("settings.json")], "/sessionDir", dir)
 }
 

@@ -6,6 +6,7 @@ mod launch;
 mod level;
 mod memory;
 mod prompt;
+mod sessions;
 mod store;
 
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use rejoin_core::{Agent, SessionId, Usage};
 
 use crate::{
     About, Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process,
-    ProcessRequest, Refusal, help, jsonc, places,
+    ProcessRequest, Refusal, SessionStore, help, jsonc, places,
 };
 
 /// Qwen Code.
@@ -86,6 +87,12 @@ impl Definition for Qwen {
             )));
         }
         Ok((RUNTIME.to_owned(), dir.to_owned()))
+    }
+
+    fn session_store(&self, store: &Path, here: &Path) -> Option<Box<dyn SessionStore>> {
+        let mut places = vec![store.to_owned()];
+        places.extend(store::configured(store, here).filter(|place| place != store));
+        Some(Box::new(sessions::QwenSessions { places }))
     }
 
     fn find_session(&self, store: &Path, dir: &Path, session: &SessionId) -> Found {

@@ -26,7 +26,7 @@ pub(super) fn find(store: &Path, dir: &Path, session: &SessionId) -> Found {
 }
 
 /// The directory that the project's settings name for sessions and the like, or else the user's.
-fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
+pub(super) fn configured(store: &Path, dir: &Path) -> Option<PathBuf> {
     let settings = [dir.join(".qwen"), store.to_owned()].map(|place| place.join("settings.json"));
     places::configured(&settings, "/advanced/runtimeOutputDir", dir)
 }

@@ -1,0 +1,165 @@
+//! Sessions kept as one file of JSON lines each: the way through such a file is the same for all agents, what a record
+//! means is each one's own.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use memchr::memmem;
+use rejoin_files::open_regular_file;
+use serde::Deserialize;
+
+use super::{Draft, FileEnds, StoredSession};
+
+/// Lines that are longer are passed over when messages are counted.
+const LONGEST_LINE: u64 = 8 << 20;
+/// So many places in a line are tried at which a record may begin.
+const MOST_TRIES: usize = 64;
+
+/// What the records of an agent's sessions mean. It keeps what it needs to remember from one to the next.
+pub(crate) trait SessionRecords {
+    /// One record.
+    type Record<'a>: Deserialize<'a>;
+
+    /// Takes in a record, and says whether it is one of this agent's.
+    fn take_in(&mut self, record: Self::Record<'_>, draft: &mut Draft) -> bool;
+}
+
+/// What the ends of a file tell of the session in it. `new` begins to read it.
+pub(crate) fn read_session<R: SessionRecords>(
+    path: &Path,
+    new: impl Fn() -> (R, Draft),
+) -> io::Result<Option<StoredSession>> {
+    let mut ends = FileEnds::read(path)?;
+    let (mut records, mut draft) = new();
+    let mut understood = feed(ends.head(), &mut records, &mut draft);
+    if !draft.has_prompt() && ends.lengthen_head()? {
+        (records, draft) = new();
+        understood = feed(ends.head(), &mut records, &mut draft);
+    }
+    draft.is_past_beginning = !ends.is_whole();
+    understood += feed(ends.tail(), &mut records, &mut draft);
+    if understood == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "no record in it was understood"));
+    }
+    Ok(draft.finish(path, ends.size, ends.is_whole()))
+}
+
+/// How many messages there are in a file, which is read to its end as long as `go_on` says so.
+pub(crate) fn count_messages<R: SessionRecords>(
+    path: &Path,
+    (mut records, mut draft): (R, Draft),
+    go_on: &dyn Fn() -> bool,
+) -> Option<u64> {
+    let (file, _) = open_regular_file(path).ok()?;
+    let mut file = BufReader::with_capacity(256 << 10, file);
+    let mut line = Vec::new();
+    while go_on() {
+        line.clear();
+        if file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()? == 0 {
+            return Some(draft.messages);
+        }
+        take_in(&line, &mut records, &mut draft);
+    }
+    None
+}
+
+fn feed<'a, R: SessionRecords>(
+    lines: impl Iterator<Item = (&'a [u8], u64)>,
+    records: &mut R,
+    draft: &mut Draft,
+) -> usize {
+    let mut understood = 0;
+    for (line, end) in lines {
+        draft.at = end;
+        understood += usize::from(take_in(line, records, draft));
+    }
+    understood
+}
+
+/// Takes in the record of a line. After a crash most agents append the next one to the one that was cut.
+fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -> bool {
+    if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
+        return records.take_in(record, draft);
+    }
+    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
+    for at in begins {
+        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(&line[at..]) {
+            return records.take_in(record, draft);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loose::Text;
+
+    struct Said;
+
+    #[derive(Deserialize, Default)]
+    #[serde(bound(deserialize = "'de: 'a"), default)]
+    struct Line<'a> {
+        said: Text<'a>,
+    }
+
+    impl SessionRecords for Said {
+        type Record<'a> = Line<'a>;
+
+        fn take_in(&mut self, record: Line<'_>, draft: &mut Draft) -> bool {
+            draft.typed(record.said.as_str());
+            record.said.filled().is_some()
+        }
+    }
+
+    fn new() -> (Said, Draft) {
+        (Said, Draft::of("x".into()))
+    }
+
+    fn session(bytes: &[u8]) -> io::Result<Option<StoredSession>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, bytes).unwrap();
+        read_session(&path, new)
+    }
+
+    #[test]
+    fn a_record_behind_a_torn_one_is_found() {
+        let torn = session(b"{\"said\":\"one\"}\n{\"said\":{\"tw{\"said\":\"three\"}\n{\"said\":\"fo").unwrap().unwrap();
+        assert_eq!((torn.first_prompt.as_deref(), torn.messages), (Some("one"), Some(2)));
+    }
+
+    #[test]
+    fn a_first_prompt_behind_a_long_line_is_found_and_what_is_behind_a_longer_one_is_not_guessed() {
+        let behind = |long: usize| {
+            let text = format!(
+                "{{\"x\":\"{}\"}}\n{{\"said\":\"first\"}}\n{}{{\"said\":\"last\"}}\n",
+                "y".repeat(long),
+                "{}\n".repeat(50_000)
+            );
+            session(text.as_bytes()).unwrap().unwrap()
+        };
+        assert_eq!(behind(500 << 10).first_prompt.as_deref(), Some("first"));
+        let longer = behind(2 << 20);
+        assert_eq!((longer.first_prompt.as_deref(), longer.messages), (None, None));
+    }
+
+    #[test]
+    fn zeros_foreign_text_and_nothing_are_not_understood() {
+        for bytes in [&[0; 5000][..], b"", b"hello\n", b"{\"foreign\":1}\n", b"\xff\xfe\n", b"[[[[[[["] {
+            assert!(session(bytes).is_err(), "{bytes:?}");
+        }
+        let nested = "{\"a\":".repeat(20_000);
+        assert!(session(nested.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn messages_of_a_long_file_are_counted_as_long_as_there_is_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "{\"said\":\"again\"}\n".repeat(20_000)).unwrap();
+        assert_eq!(read_session(&path, new).unwrap().unwrap().messages, None);
+        assert_eq!(count_messages(&path, new(), &|| true), Some(20_000));
+        assert_eq!(count_messages(&path, new(), &|| false), None);
+    }
+}

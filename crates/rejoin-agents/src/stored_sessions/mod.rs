@@ -1,0 +1,13 @@
+//! The sessions agents keep, looked at without running anything and without touching them: what all stores have
+//! in common. Which files there are and what their records mean is each agent's own (`sessions.rs` in its folder).
+
+mod draft;
+mod file_ends;
+mod json_lines;
+mod session_store;
+
+pub(crate) use draft::{Draft, unwrapped};
+pub(crate) use file_ends::FileEnds;
+pub(crate) use json_lines::{SessionRecords, count_messages, read_session};
+pub(crate) use session_store::one_of_each;
+pub use session_store::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
