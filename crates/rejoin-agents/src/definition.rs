@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session_id::lower_case_uuid;
 use crate::words::Names;
-use crate::{
-    Damage, Found, Look, Media, Process, ProcessRequest, SessionStore, Wanted, damage, nesting,
-};
+use crate::{Damage, Found, Look, Media, Process, ProcessRequest, SessionStore, Wanted, damage, nesting};
 
 /// Everything rejoin knows about one agent.
 ///

@@ -27,6 +27,7 @@ use crate::commands::retry::RetryArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::search::SearchArgs;
 use crate::commands::serve::ServeArgs;
+use crate::commands::sessions::SessionsArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stats::StatsArgs;
 use crate::commands::tag::TagArgs;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the conversations of this project, newest first
     Ls(LsArgs),
+    /// List the sessions that agents themselves keep of this project, newest first (docs/sessions.md)
+    Sessions(SessionsArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
     /// Search everything that was ever said or done in this project

@@ -16,7 +16,7 @@ use crate::rows::is_unended;
 use crate::varint::{pack, unpack};
 
 /// Raised whenever the tables, or what is written into them, change: the file is then made anew.
-const SCHEMA: i64 = 7;
+const SCHEMA: i64 = 8;
 
 const NAME: &str = "index.sqlite";
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rejoin_core::{
-    Agent, Calls, Conversation, ConversationId, Decision, Message, MessageId, Scope, Turn, TurnId, TurnState,
-    Usage,
+    Agent, Calls, Conversation, ConversationId, Decision, Message, MessageId, Scope, SessionId, Turn, TurnId,
+    TurnState, Usage,
 };
 use rejoin_journal::{Checksum, JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub struct Summary {
     pub cost: Option<f64>,
     /// How it stands.
     pub state: ConversationState,
+    /// The agents' sessions that its pins name.
+    pub sessions: Vec<SessionId>,
 }
 
 /// A turn as statistics see it.
@@ -291,6 +293,7 @@ fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> 
         started: turns.first().and_then(started),
         turns: turns.len(),
         messages: conversation.tree.messages().len(),
+        sessions: conversation.pins.iter().map(|pin| pin.session.clone()).collect(),
         usage: conversation.usage(),
         cost: (!costs.is_empty()).then(|| costs.iter().sum()),
         state: match conversation.tree.head().map(Turn::state) {

@@ -49,6 +49,7 @@
 //! Everything here waits on the thread that calls it. With the feature `tokio` (off by default), `AsyncTurn`
 //! is a turn to be awaited.
 
+mod agent_sessions;
 mod agents;
 #[cfg(feature = "tokio")]
 mod async_turn;
@@ -79,6 +80,7 @@ mod prune;
 mod request;
 mod resolve;
 mod search;
+mod session_cache;
 mod settings;
 mod shown;
 mod state_digest;
@@ -90,6 +92,7 @@ mod turn_result;
 mod turn_status;
 mod why;
 
+pub use agent_sessions::{ListedSession, PassedOverFile, SessionFilter, SessionListing};
 pub use agents::{AgentReport, known_agents};
 #[cfg(feature = "tokio")]
 pub use async_turn::AsyncTurn;

@@ -167,7 +167,9 @@ fn typed(record: &Record<'_>) -> Option<String> {
                 return None;
             }
             let texts = blocks.iter().map(|block| block.text.as_str().trim());
-            texts.into_iter().find(|text| !text.is_empty() && !INJECTED.iter().any(|mark| text.starts_with(mark)))?
+            texts
+                .into_iter()
+                .find(|text| !text.is_empty() && !INJECTED.iter().any(|mark| text.starts_with(mark)))?
         }
         TextOr::Neither => return None,
     };

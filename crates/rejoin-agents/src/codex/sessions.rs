@@ -26,7 +26,8 @@ impl SessionStore for CodexSessions {
         let mut dirs = vec![self.store.join("sessions")];
         // Year, month, day.
         for _ in 0..3 {
-            dirs = dirs.iter().flat_map(|dir| numbered(dir).unwrap_or_default()).map(|(_, dir)| dir).collect();
+            dirs =
+                dirs.iter().flat_map(|dir| numbered(dir).unwrap_or_default()).map(|(_, dir)| dir).collect();
         }
         for day in dirs {
             files.add(&day, |name| id_in(name).is_some());
@@ -80,9 +81,11 @@ fn beginning(session: &StoredSession, files: &HashMap<&str, Vec<&StoredSession>>
     for _ in 0..DEEPEST {
         let Some(follows) = &session.follows else { break };
         let own = session.file.as_path();
-        let is_before =
-            |file: &&&StoredSession| file.file != own && file.bytes.is_none_or(|bytes| bytes >= follows.bytes);
-        let Some(before) = files.get(follows.session.as_str()).and_then(|files| files.iter().find(is_before)) else {
+        let is_before = |file: &&&StoredSession| {
+            file.file != own && file.bytes.is_none_or(|bytes| bytes >= follows.bytes)
+        };
+        let Some(before) = files.get(follows.session.as_str()).and_then(|files| files.iter().find(is_before))
+        else {
             break;
         };
         if before.prompt_end.is_some_and(|end| end <= follows.bytes) {
@@ -97,7 +100,8 @@ fn beginning(session: &StoredSession, files: &HashMap<&str, Vec<&StoredSession>>
 fn id_in(name: &str) -> Option<&str> {
     let name = name.strip_prefix("rollout-")?;
     let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".jsonl.zst"))?;
-    let name = name.rsplit_once('_').filter(|(_, more)| is_lower_case_uuid(more)).map_or(name, |(name, _)| name);
+    let name =
+        name.rsplit_once('_').filter(|(_, more)| is_lower_case_uuid(more)).map_or(name, |(name, _)| name);
     let id = name.get(name.len().checked_sub(36)?..)?;
     is_lower_case_uuid(id).then_some(id)
 }
@@ -205,7 +209,8 @@ impl SessionRecords for CodexRecords {
                 self.has_begun = true;
                 draft.used_in(payload.cwd.get());
                 draft.used_on(payload.git.0.and_then(|git| git.branch.into_filled()).as_deref());
-                draft.is_subagent = payload.source.0.is_some() || payload.thread_source.as_str() == "subagent";
+                draft.is_subagent =
+                    payload.source.0.is_some() || payload.thread_source.as_str() == "subagent";
                 draft.follows = payload.history_base.0.and_then(|base| {
                     let bytes = base.end_byte_offset.count();
                     base.thread_id.into_filled().map(|session| Follows { session, bytes })
@@ -269,7 +274,8 @@ mod tests {
 
     #[test]
     fn what_an_editor_adds_is_not_what_was_typed() {
-        let text = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
+        let text =
+            "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
         assert_eq!(typed(text).trim(), "fix it");
         assert_eq!(typed("explain ## My request for Codex: x"), "explain ## My request for Codex: x");
     }

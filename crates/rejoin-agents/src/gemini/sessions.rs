@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +35,8 @@ impl SessionStore for GeminiSessions {
         let mut files = SessionFiles::default();
         for project in files.entries(&self.store.join("tmp")) {
             files.add(&project.join("chats"), |name| {
-                name.starts_with("session-") && (name.ends_with(".jsonl") || name.ends_with(".json"))
+                let kind = name.strip_prefix("session-").and_then(|name| name.rsplit_once('.'));
+                kind.is_some_and(|(_, kind)| kind == "jsonl" || kind == "json")
             });
         }
         files
@@ -76,14 +78,15 @@ impl GeminiSessions {
         let registry = read_regular_text(&self.store.join("projects.json"), LONGEST).unwrap_or_default();
         let registry: Value = serde_json::from_str(&registry).unwrap_or_default();
         let noted = registry.get("projects").and_then(Value::as_object);
-        let noted: Vec<(&str, &str)> =
-            noted.into_iter().flatten().filter_map(|(dir, name)| Some((name.as_str()?, dir.as_str()))).collect();
+        let noted: Vec<(&str, &str)> = noted
+            .into_iter()
+            .flatten()
+            .filter_map(|(dir, name)| Some((name.as_str()?, dir.as_str())))
+            .collect();
         let mut dirs: HashMap<String, String> = HashMap::new();
         let here = self.here.ancestors().filter_map(Path::to_str);
         for dir in here.chain(noted.iter().map(|(_, dir)| *dir)) {
-            let hash = Sha256::digest(dir.as_bytes());
-            let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            dirs.insert(hash, dir.to_owned());
+            dirs.insert(hash_of(dir), dir.to_owned());
         }
         dirs.extend(noted.into_iter().map(|(name, dir)| (name.to_owned(), dir.to_owned())));
         for name in sessions.iter().filter_map(|session| project(&session.file)) {
@@ -97,6 +100,15 @@ impl GeminiSessions {
         }
         dirs
     }
+}
+
+/// What older versions call the directory of a project.
+fn hash_of(dir: &str) -> String {
+    let mut hash = String::new();
+    for byte in Sha256::digest(dir.as_bytes()) {
+        let _ = write!(hash, "{byte:02x}");
+    }
+    hash
 }
 
 /// The name of the project that a session's file belongs to.
@@ -170,12 +182,11 @@ impl Reading {
         self.draft.titled(record.summary.get());
         let mut said = Vec::new();
         let set = record.set.0.as_ref().and_then(|set| set.messages.as_ref());
-        match set.or(record.messages.as_ref()) {
-            Some(list) => said.extend(list.0.iter().filter_map(typed_in)),
-            None => {
-                let text = typed(record.role.as_str(), &record.content, &record.display);
-                said.extend(text.map(|text| (record.id.as_str().to_owned(), text)));
-            }
+        if let Some(list) = set.or(record.messages.as_ref()) {
+            said.extend(list.0.iter().filter_map(typed_in));
+        } else {
+            let text = typed(record.role.as_str(), &record.content, &record.display);
+            said.extend(text.map(|text| (record.id.as_str().to_owned(), text)));
         }
         let replaces = record.set.0.as_ref().is_some_and(|set| set.messages.is_some());
         if replaces {
@@ -226,11 +237,7 @@ fn typed_in(message: &Message<'_>) -> Option<(String, String)> {
 }
 
 /// What the user typed, if a message is that.
-fn typed<'a>(
-    role: &str,
-    content: &TextOr<'a, Part<'a>>,
-    display: &TextOr<'a, Part<'a>>,
-) -> Option<String> {
+fn typed<'a>(role: &str, content: &TextOr<'a, Part<'a>>, display: &TextOr<'a, Part<'a>>) -> Option<String> {
     const INJECTED: [&str; 4] = ["<session_context>", "<hook_context>", "<state_snapshot>", "System: "];
     const FILES: &str = "--- Content from referenced files ---";
     if role != "user" {
@@ -245,7 +252,9 @@ fn typed<'a>(
 fn text_of<'a>(content: &'a TextOr<'_, Part<'_>>) -> Option<&'a str> {
     let text = match content {
         TextOr::Text(text) => text,
-        TextOr::Blocks(parts) => parts.iter().map(|part| part.text.as_str()).find(|text| !text.trim().is_empty())?,
+        TextOr::Blocks(parts) => {
+            parts.iter().map(|part| part.text.as_str()).find(|text| !text.trim().is_empty())?
+        }
         TextOr::Neither => "",
     };
     Some(text).filter(|text| !text.trim().is_empty())

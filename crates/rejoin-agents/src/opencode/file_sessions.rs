@@ -84,8 +84,10 @@ pub(super) fn read(store: &Path, file: &Path) -> io::Result<Option<StoredSession
 /// What the user typed, if a message is his.
 fn prompt(store: &Path, message: &Path) -> Option<String> {
     let text = read_regular_text(message, LARGEST).ok()?;
-    let by_user = serde_json::from_str::<Piece<'_>>(&text).is_ok_and(|message| message.role.as_str() == "user");
-    let mut parts = entries(&store.join("storage/part").join(message.file_stem().filter(|_| by_user)?)).ok()?;
+    let by_user =
+        serde_json::from_str::<Piece<'_>>(&text).is_ok_and(|message| message.role.as_str() == "user");
+    let mut parts =
+        entries(&store.join("storage/part").join(message.file_stem().filter(|_| by_user)?)).ok()?;
     parts.sort();
     parts.iter().find_map(|part| typed(&read_regular_text(part, LARGEST).ok()?))
 }

@@ -44,13 +44,18 @@ impl Database {
     pub(super) fn table(&mut self, name: &str) -> io::Result<Table> {
         let master = Table {
             root: 1,
-            columns: ["type", "name", "tbl_name", "rootpage", "sql"].map(str::to_owned).into_iter().zip(0..).collect(),
+            columns: ["type", "name", "tbl_name", "rootpage", "sql"]
+                .map(str::to_owned)
+                .into_iter()
+                .zip(0..)
+                .collect(),
         };
         let mut found = None;
         self.each_row(&master, 64 << 10, &mut |row| {
             if row.text("type") == Some("table") && row.text("name") == Some(name) {
                 let root = row.number("rootpage").and_then(|root| u32::try_from(root).ok());
-                found = root.map(|root| Table { root, columns: columns(row.text("sql").unwrap_or_default()) });
+                found =
+                    root.map(|root| Table { root, columns: columns(row.text("sql").unwrap_or_default()) });
             }
             Ok(())
         })?;
@@ -133,7 +138,10 @@ impl Database {
                         let (_, at) = varint(&bytes, cell)?;
                         if varint(&bytes, at)?.0.cast_signed() == row {
                             let record = self.record(&bytes, cell, longest)?;
-                            return Ok(Some(take(&Row { values: values(&record)?, columns: &table.columns })));
+                            return Ok(Some(take(&Row {
+                                values: values(&record)?,
+                                columns: &table.columns,
+                            })));
                         }
                     }
                     return Ok(None);

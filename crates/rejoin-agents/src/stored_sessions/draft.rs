@@ -45,7 +45,7 @@ impl Draft {
         self.messages += 1;
         let first = if text.starts_with('/') { &mut self.command } else { &mut self.prompt };
         if first.is_none() && !self.is_past_beginning {
-            *first = shortened(text, LONGEST_TEXT);
+            *first = Some(shortened(text));
             self.prompt_end = self.prompt_end.or(Some(self.at));
         }
     }
@@ -66,7 +66,7 @@ impl Draft {
     /// It is called so.
     pub(crate) fn titled(&mut self, title: Option<&str>) {
         if let Some(title) = title.map(str::trim).filter(|title| !title.is_empty()) {
-            self.title = shortened(title, LONGEST_TEXT);
+            self.title = Some(shortened(title));
         }
     }
 
@@ -81,7 +81,7 @@ impl Draft {
     pub(crate) fn used_on(&mut self, branch: Option<&str>) {
         // Claude writes this outside of git, too, and of a head that is on no branch.
         if let Some(branch) = branch.filter(|branch| !branch.is_empty() && *branch != "HEAD") {
-            self.branch = shortened(branch, LONGEST_TEXT);
+            self.branch = Some(shortened(branch));
         }
     }
 
@@ -115,8 +115,8 @@ fn milliseconds(timestamp: &str) -> Option<i64> {
 }
 
 /// The beginning of a text.
-fn shortened(text: &str, most: usize) -> Option<String> {
-    Some(text[..text.floor_char_boundary(most)].to_owned())
+fn shortened(text: &str) -> String {
+    text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned()
 }
 
 /// What stands between two marks, the first of which begins the text.

@@ -101,7 +101,8 @@ mod tests {
         std::fs::write(&path, (0..10_000).map(line).collect::<String>()).unwrap();
         let mut ends = FileEnds::read(&path).unwrap();
         assert!(!ends.is_whole());
-        let number = |(line, _): (&[u8], u64)| std::str::from_utf8(line).unwrap().trim().parse::<usize>().unwrap();
+        let number =
+            |(line, _): (&[u8], u64)| std::str::from_utf8(line).unwrap().trim().parse::<usize>().unwrap();
         assert_eq!(ends.head().map(number).collect::<Vec<_>>(), (0..655).collect::<Vec<_>>());
         assert_eq!(ends.tail().map(number).collect::<Vec<_>>(), (9_345..10_000).collect::<Vec<_>>());
         assert_eq!(ends.head().last().unwrap().1, 65_500);

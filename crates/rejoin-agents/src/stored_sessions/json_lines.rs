@@ -125,7 +125,9 @@ mod tests {
 
     #[test]
     fn a_record_behind_a_torn_one_is_found() {
-        let torn = session(b"{\"said\":\"one\"}\n{\"said\":{\"tw{\"said\":\"three\"}\n{\"said\":\"fo").unwrap().unwrap();
+        let torn = session(b"{\"said\":\"one\"}\n{\"said\":{\"tw{\"said\":\"three\"}\n{\"said\":\"fo")
+            .unwrap()
+            .unwrap();
         assert_eq!((torn.first_prompt.as_deref(), torn.messages), (Some("one"), Some(2)));
     }
 

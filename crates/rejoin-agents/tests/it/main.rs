@@ -24,4 +24,5 @@ mod qwen;
 mod recording;
 mod refused;
 mod requests;
+mod sessions;
 mod stores;

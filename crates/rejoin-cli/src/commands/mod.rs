@@ -21,6 +21,7 @@ pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod tag;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Agents(args) => agents::agents(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),
+        Command::Sessions(args) => sessions::sessions(&args),
         Command::Show(args) => show::show(&args),
         Command::Why(args) => why::why(&args),
         Command::Branch(args) => move_head::branch(&args),
