@@ -14,7 +14,7 @@ use crate::lab::REAL_AGENTS;
 pub const TABLE_VARIABLE: &str = "REJOIN_TEST_TABLE";
 
 /// The scenarios every real agent goes through, in the order of the table.
-const SCENARIOS: [&str; 31] = [
+const SCENARIOS: [&str; 32] = [
     "fresh",
     "resume",
     "third turn",
@@ -43,6 +43,7 @@ const SCENARIOS: [&str; 31] = [
     "two in a row",
     "store lost",
     "bare CLI between",
+    "listed sessions",
     "hand-over",
     "flow",
     "ephemeral",

@@ -25,6 +25,7 @@ mod privacy;
 mod project_config;
 mod prompt;
 mod rendered;
+mod sessions;
 mod settings;
 mod shells;
 mod shown;

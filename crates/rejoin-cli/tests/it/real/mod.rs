@@ -80,6 +80,7 @@ mod questions;
 mod resume;
 mod run;
 mod running;
+mod sessions;
 mod setup;
 mod stage;
 mod together;

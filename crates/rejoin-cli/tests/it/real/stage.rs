@@ -171,6 +171,13 @@ impl Stage {
         self.lab.run(&mut self.bare_command(session), prompt).assert_success()
     }
 
+    /// The first turn of a session in the agent's own command, without rejoin.
+    pub(super) fn bare_first(&self, prompt: &str) -> Outcome {
+        let mut command = self.lab.command(self.who.name());
+        command.args(self.who.bare_first());
+        self.lab.run(&mut command, prompt).assert_success()
+    }
+
     /// The agent's own command, resuming a session.
     pub(super) fn bare_command(&self, session: &str) -> Command {
         let mut command = self.lab.command(self.who.name());

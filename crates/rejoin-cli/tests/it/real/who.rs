@@ -70,6 +70,16 @@ impl Who {
         }
     }
 
+    /// The arguments that begin a session in its own command, with the prompt on standard input.
+    pub(super) fn bare_first(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Pi => &["-p"],
+            Self::Codex => &["exec", "--skip-git-repo-check", "-"],
+            Self::Gemini | Self::Qwen => &[],
+            Self::OpenCode => &["run"],
+        }
+    }
+
     /// Its answers come piece by piece; the others' come whole.
     pub(super) fn streams(self) -> bool {
         !matches!(self, Self::Codex | Self::OpenCode)
