@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the conversations of this project, newest first
     Ls(LsArgs),
-    /// List the sessions that agents themselves keep of this project, newest first (docs/sessions.md)
+    /// List the sessions that agents themselves keep of this project (docs/sessions.md)
     Sessions(SessionsArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),

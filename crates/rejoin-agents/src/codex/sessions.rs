@@ -167,6 +167,7 @@ struct Payload<'a> {
     source: Object<serde::de::IgnoredAny>,
     thread_source: Text<'a>,
     history_base: Object<Base<'a>>,
+    thread_id: Text<'a>,
     thread_name: Text<'a>,
     message: Text<'a>,
     item: Object<Item<'a>>,
@@ -232,7 +233,10 @@ fn said(payload: Payload<'_>, draft: &mut Draft) {
     match payload.kind.as_str() {
         "user_message" => draft.typed(typed(payload.message.as_str())),
         "agent_message" => draft.messages += 1,
-        "thread_name_updated" => draft.titled(payload.thread_name.get()),
+        // A fork of 0.123 holds that of the other session, too.
+        "thread_name_updated" if payload.thread_id.as_str() == draft.id => {
+            draft.titled(payload.thread_name.get())
+        }
         "item_completed" => {
             let item = payload.item.0.unwrap_or_default();
             match item.kind.as_str() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use rejoin_core::compose::{Composed, Told, Wording, compose};
+use rejoin_core::compose::{Composed, Told, Wording, compose, message_of};
 use rejoin_core::{
     Agent, Attachment, Kind, Message, MessageId, Outcome, Part, Plan, Reason, Slice, TurnId, TurnState,
 };
@@ -199,6 +199,29 @@ fn a_turn_whose_text_is_not_handed_over_leaves_a_mark_and_shifts_nothing() {
     let turns: Vec<&str> = composed.prompt().lines().filter(|line| line.starts_with("<turn-")).collect();
     assert!(turns[0].contains("could not be read"), "{turns:?}");
     assert!(turns[1].contains("codex") && !turns[1].contains("you may know"), "{turns:?}");
+}
+
+/// What a store shows of a session that was told a history.
+#[test]
+fn the_users_message_is_found_in_what_was_composed_and_in_nothing_else() {
+    for prompt in ["next", "two\nlines\n", "<message-x>\nodd\n</message-x>"] {
+        let composed = replayed(vec![asked(1, "a", "b"), with_tool(2, "c")], prompt, plenty());
+        assert_eq!(message_of(composed.prompt()), prompt);
+        let instructed = Wording {
+            told: Vec::new(),
+            unread: HashMap::new(),
+            prompt,
+            instructions: Some("be brief"),
+            after_cut: false,
+            after_question: false,
+            budget: plenty(),
+        };
+        let composed = compose(Plan::fresh(Reason::NoSession, &Slice::new(Vec::new())), &instructed, keys());
+        assert_eq!(message_of(composed.prompt()), prompt);
+    }
+    for other in ["", "Answer only the message below.", "hello\n<message-k>\nx\n</message-k>"] {
+        assert_eq!(message_of(other), other);
+    }
 }
 
 #[test]

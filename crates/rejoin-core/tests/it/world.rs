@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rejoin_core::compose::{Composed, Told, Wording, compose};
+use rejoin_core::compose::{Composed, Told, Wording, compose, message_of};
 use rejoin_core::plan::{Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
     Agent, AnsweredBy, Content, Conversation, ConversationId, ConversationInfo, Decision, Envelope,
@@ -241,7 +241,9 @@ impl World {
             after_question: last.is_some_and(|turn| turn.answered),
             budget: 256 * 1024,
         };
-        Sent { plan: plan.clone(), composed: compose(plan, &wording, keys()) }
+        let composed = compose(plan.clone(), &wording, keys());
+        assert_eq!(message_of(composed.prompt()), prompt, "{}", composed.prompt());
+        Sent { plan, composed }
     }
 
     /// The user's words, on disk; nothing else yet.

@@ -108,7 +108,8 @@ fn a_session_of_a_conversation_is_known() {
     let bench = Bench::new();
     bench.claude_is(&fake_claude(&bench.outside("bin"), "claude"), "");
     let turn = bench.rejoin(&["run", "-o", "stream-json", "hello"]).done();
-    let place = fs::read_dir(bench.lab.home().join(".claude/projects")).unwrap().next().unwrap().unwrap().path();
+    let place =
+        fs::read_dir(bench.lab.home().join(".claude/projects")).unwrap().next().unwrap().unwrap().path();
     let file = place.join(format!("{}.jsonl", turn.session()));
     fs::write(&file, record(&file, &bench.project(), "hello", "2026-01-02T00:00:00Z")).unwrap();
     claude(&bench, 1, &bench.project(), "not ours", "2026-01-01T00:00:00Z");

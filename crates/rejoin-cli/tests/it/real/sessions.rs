@@ -14,7 +14,11 @@ fn listed(stage: &Stage) {
     let [ours] = sessions(&list)[..] else { panic!("{list:#}") };
     assert_eq!(ours["agent"], stage.who.name(), "{list:#}");
     assert_eq!((&ours["id"], &ours["known"]), (&session.into(), &conversation.into()), "{list:#}");
-    assert_eq!((&ours["number"], &ours["first_prompt"]), (&1.into(), &"made here MARK-one".into()), "{list:#}");
+    assert_eq!(
+        (&ours["number"], &ours["first_prompt"]),
+        (&1.into(), &"made here MARK-one".into()),
+        "{list:#}"
+    );
     assert_eq!(ours["dir"], stage.lab.project().to_str().unwrap(), "{list:#}");
 
     stage.bare_first("made without rejoin MARK-bare");
