@@ -235,7 +235,7 @@ fn said(payload: Payload<'_>, draft: &mut Draft) {
         "agent_message" => draft.messages += 1,
         // A fork of 0.123 holds that of the other session, too.
         "thread_name_updated" if payload.thread_id.as_str() == draft.id => {
-            draft.titled(payload.thread_name.get())
+            draft.titled(payload.thread_name.get());
         }
         "item_completed" => {
             let item = payload.item.0.unwrap_or_default();
