@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use clap::{Args, ValueEnum};
 use rejoin::{GroupCounts, StatsFilter, TurnCounts};
 
+use crate::pager::PagerArgs;
 use crate::screen::{self, label};
 use crate::table::{Column, lay_out, width};
 use crate::{exit, style};
@@ -25,6 +26,8 @@ pub(crate) struct StatsArgs {
     /// Count the turns of all projects
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -78,7 +81,7 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         out.push('\n');
         out.push_str(&bars(groups, by));
     }
-    screen::print(out)?;
+    args.pager.print(&out.into())?;
     Ok(exit::DONE)
 }
 

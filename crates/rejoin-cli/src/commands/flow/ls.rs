@@ -2,6 +2,7 @@ use clap::Args;
 use rejoin_flow::{Overview, Standing, short_run_id};
 
 use crate::commands::{open, project_here};
+use crate::pager::PagerArgs;
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -9,6 +10,8 @@ pub(crate) struct FlowLsArgs {
     /// List the runs of all projects
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -25,7 +28,7 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
         let (place, more) = if args.all_projects { ("", "") } else { (" here", "; `-A` lists all projects") };
         style::talk(&format!("no flow was run{place} yet; begin with `rejoin flow run FILE`{more}"));
     }
-    screen::print(runs.iter().map(line).collect::<String>())?;
+    args.pager.print(&runs.iter().map(line).collect::<String>().into())?;
     Ok(exit::DONE)
 }
 
