@@ -1,6 +1,6 @@
 //! The words for what is decided about a turn and what became of it: the same wherever a turn is shown.
 
-use rejoin::{ConversationId, Decision, Outcome, Reason, Receipt};
+use rejoin::{Answer, ConversationId, Decision, Outcome, Question, Reason, Receipt};
 
 use crate::screen::label;
 use crate::style;
@@ -43,6 +43,18 @@ pub(crate) fn decision(plan: &Decision, stage: Stage) -> String {
 /// The decision of a turn that is over.
 pub(crate) fn decision_of(receipt: &Receipt) -> String {
     decision(&receipt.plan, Stage::of(receipt))
+}
+
+/// The turn of a step of a flow: `claude · resumed 4f1c2a9e`, `demo · new session`.
+pub(crate) fn step(agent: &str, plan: &Decision, stage: Stage) -> String {
+    let agent = label(agent);
+    match plan {
+        Decision::Fresh { why: Reason::FirstTurn, .. } => format!("{agent} · new session"),
+        Decision::Fresh { replayed, .. } => {
+            format!("{agent} · {}, {} replayed", decision(plan, stage), style::plural(*replayed, "turn"))
+        }
+        Decision::Resume { .. } => format!("{agent} · {}", decision(plan, stage)),
+    }
 }
 
 /// A reason with paths as people write them.
@@ -145,6 +157,19 @@ fn failure(kind: &str, message: &str) -> String {
     format!("✗ failed: {kind} · {message}")
 }
 
+/// `answered: coffee`
+pub(crate) fn answer(question: &Question, answer: &Answer) -> String {
+    match answer {
+        Answer::Chosen(ids) => {
+            let chosen = question.options.iter().filter(|option| ids.contains(&option.id));
+            let labels: Vec<String> = chosen.map(|option| style::one_line(&option.label, 60)).collect();
+            format!("answered: {}", labels.join(", "))
+        }
+        Answer::Text(text) => format!("answered: {}", style::one_line(text, 60)),
+        Answer::Declined => "declined".to_owned(),
+    }
+}
+
 /// How to go on after a turn that was not completed, as it can be copied.
 pub(crate) fn go_on(receipt: &Receipt) -> Option<String> {
     let id = receipt.conversation.filter(|_| receipt.outcome != Outcome::Completed)?;
@@ -182,6 +207,18 @@ mod tests {
             format!("○ demo · would begin {words} · 2 turns to replay, 10 bytes")
         );
         assert_eq!(decision(&line.plan, Stage::Confirmed), words);
+    }
+
+    #[test]
+    fn a_step_of_a_flow_is_told_in_the_same_words() {
+        let resume = Decision::Resume { session: "4f1c2a9e-1".into(), catch_up: 0 };
+        assert_eq!(step("demo", &resume, Stage::Asked), "demo · resuming 4f1c2a9e");
+        assert_eq!(step("demo", &resume, Stage::Confirmed), "demo · resumed 4f1c2a9e");
+        let first = Decision::Fresh { why: Reason::FirstTurn, replayed: 0 };
+        assert_eq!(step("demo", &first, Stage::Asked), "demo · new session");
+        let fresh = Decision::Fresh { why: Reason::NoSession, replayed: 1 };
+        let words = "fresh: no session of this agent here yet, 1 turn replayed";
+        assert_eq!(step("demo2", &fresh, Stage::Confirmed), format!("demo2 · {words}"));
     }
 
     #[test]
