@@ -362,7 +362,7 @@ impl<'a> TurnPrinter<'a> {
                         {
                             style::talk(&format!("  {words}"));
                         }
-                        style::loud(&line);
+                        style::failure(&line);
                         if let Some(cure) = self.rejoin.cure(&receipt.agent, *class) {
                             style::loud(&format!("  → {cure}"));
                         }

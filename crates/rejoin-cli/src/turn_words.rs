@@ -71,6 +71,29 @@ pub(crate) fn reason(why: &Reason) -> String {
     label(&words)
 }
 
+/// The words of a reason by its stable name, for those who count them: without what it was about.
+pub(crate) fn reason_named(name: &str) -> &str {
+    match name {
+        "first_turn" => "first turn",
+        "forced" => "a fresh session was asked for",
+        "ephemeral" => "ephemeral, nothing is kept",
+        "disabled" => "resuming is switched off in the configuration",
+        "no_session" => "no session of this agent here yet",
+        "unsupported" => "this installation cannot resume",
+        "history_changed" => "history changed since its session saw it",
+        "workdir_changed" => "working directory changed",
+        "runtime_changed" => "another program",
+        "store_changed" => "sessions are kept elsewhere",
+        "scope_changed" => "scope changed",
+        "session_missing" => "its stored session is gone or damaged",
+        "session_unconfirmed" => "its session was never stored",
+        "session_retired" => "its session was given up",
+        "session_rejected" => "it refused to resume",
+        "unknown" => "a reason this version does not know",
+        newer => newer,
+    }
+}
+
 /// A turn as it begins, or as it would.
 #[derive(Clone)]
 pub(crate) struct Headline {
@@ -207,6 +230,27 @@ mod tests {
             format!("○ demo · would begin {words} · 2 turns to replay, 10 bytes")
         );
         assert_eq!(decision(&line.plan, Stage::Confirmed), words);
+    }
+
+    #[test]
+    fn reasons_that_are_counted_have_the_words_of_those_that_are_told() {
+        let was = || "a".to_owned();
+        for reason in [
+            Reason::FirstTurn,
+            Reason::Forced,
+            Reason::Ephemeral,
+            Reason::Disabled,
+            Reason::NoSession,
+            Reason::Unsupported,
+            Reason::HistoryChanged,
+            Reason::WorkdirChanged { was: was(), now: was() },
+            Reason::RuntimeChanged { was: was(), now: was() },
+            Reason::StoreChanged { was: was(), now: was() },
+            Reason::ScopeChanged,
+            Reason::Unknown,
+        ] {
+            assert!(reason.to_string().starts_with(reason_named(reason.name())), "{reason}");
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl TurnElsewhere {
             }
             Event::Question(question) => {
                 self.paragraph(out);
-                line(out, Style::YELLOW, &self::question(question));
+                line(out, Style::WARNING, &self::question(question));
                 self.questions.push(question.clone());
             }
             Event::QuestionAnswered(answer) => {
@@ -99,7 +99,7 @@ impl TurnElsewhere {
             }
             Event::Warning { code, text } if code != "retry" => {
                 self.paragraph(out);
-                line(out, Style::YELLOW, &format!("! {text}"));
+                line(out, Style::WARNING, &format!("! {text}"));
             }
             Event::Result { receipt, .. } => {
                 self.paragraph(out);
