@@ -7,8 +7,9 @@ use rejoin::{GroupCounts, StatsFilter, TurnCounts};
 
 use crate::pager::PagerArgs;
 use crate::screen::{self, label};
-use crate::table::{Column, lay_out, width};
+use crate::table::{Column, for_a_person, lay_out, width};
 use crate::turn_words::reason_named;
+use crate::wrap::hanging;
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -88,9 +89,12 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
 
 fn totals(all: &TurnCounts) -> String {
     let mut out = String::new();
+    let columns = if for_a_person() { width() } else { usize::MAX };
     let bar = width().saturating_sub(20).clamp(10, 30);
     let mut line = |what: &str, text: String| {
-        let _ = writeln!(out, "{}", format!("{what:<9} {text}").trim_end());
+        for row in hanging(format!("{what:<9} {text}").trim_end(), columns, 18) {
+            let _ = writeln!(out, "{row}");
+        }
     };
     let conversations = style::plural(all.conversations as usize, "conversation");
     line("turns", format!("{} in {conversations}", style::number(all.turns)));

@@ -7,7 +7,7 @@ use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, TurnBuilder, Why};
 use crate::screen::{self, label};
 use crate::table::{for_a_person, width};
 use crate::turn_words::{Stage, decision, reason};
-use crate::wrap::wrapped;
+use crate::wrap::{hanging, wrapped};
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -43,7 +43,8 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
     }
     let view = rejoin.open_conversation(why.conversation)?;
     let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
-    let mut out = outlook(&why) + "\n";
+    let columns = if for_a_person() { width() } else { usize::MAX };
+    let mut out = hanging(&outlook(&why), columns, 4).join("\n") + "\n";
     let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
     let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
     line(&mut out, why.can_resume, &format!("{} can resume", why.agent), &format!("{resume}{version}"));
