@@ -11,8 +11,6 @@ const SLOWER = 4;
 const KEY_TO_PAINT = 50;
 const ADDED = KEY_TO_PAINT - 16;
 const WORDS = "words that somebody types while the agent is still talking, and a few more";
-/** So many turns may be drawn while text streams into one that is there; when they came and went with each piece, it was dozens. */
-const DRAWN = 10;
 /** Other programs of the machine may spoil a round, but not all of them. */
 const ROUNDS = 5;
 
@@ -33,24 +31,18 @@ interface Measured {
   keys: number[];
   frames: number;
   blank: number;
-  /** Turns that were drawn, for the first time or again. */
-  drawn: number;
 }
 
 /** Begins to note how long keys take to be painted, and whether a frame shows neither a turn nor its place. */
 async function measure(page: Page): Promise<void> {
   await page.evaluate(() => {
-    const measured: Measured = { keys: [], frames: 0, blank: 0, drawn: 0 };
+    const measured: Measured = { keys: [], frames: 0, blank: 0 };
     const log = document.querySelector('[role="log"]') as HTMLElement;
     const observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) if (entry.name === "keydown") measured.keys.push(entry.duration);
     });
     // Quicker ones are not told: they are counted as such.
     observer.observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit);
-    const comes = new MutationObserver((changes) => {
-      for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element && (node.matches(".turn") || node.querySelector(".turn"))) measured.drawn += 1;
-    });
-    comes.observe(log, { childList: true, subtree: true });
     let goesOn = true;
     const look = () => {
       const at = log.getBoundingClientRect();
@@ -62,7 +54,7 @@ async function measure(page: Page): Promise<void> {
       if (goesOn) requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
-    Object.assign(window, { measured, stopMeasuring: () => (observer.disconnect(), comes.disconnect(), (goesOn = false)) });
+    Object.assign(window, { measured, stopMeasuring: () => (observer.disconnect(), (goesOn = false)) });
   });
 }
 
@@ -87,12 +79,10 @@ test("5,000 turns: while 400 pieces stream and the processor is slow, keys are s
     await measure(page);
     await prompt.focus();
     await page.keyboard.type(WORDS, { delay: 25 });
-    const { keys, frames, blank, drawn } = await measured(page);
+    const { keys, frames, blank } = await measured(page);
     await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
     assert.equal(await prompt.inputValue(), WORDS);
     assert.equal(blank, 0, `${blank} of ${frames} frames were blank`);
-    // What is read scrolls with every piece; turns that are there are not to be drawn again for that.
-    assert.ok(drawn <= DRAWN, `${drawn} turns were drawn while one grew`);
     await prompt.fill("");
     const slowest = keys.sort((a, b) => b - a);
     return slowest[Math.floor(WORDS.length * 0.05)] ?? 16;

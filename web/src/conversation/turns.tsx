@@ -10,8 +10,6 @@ import "./turns.css";
 
 /** So near to the end counts as reading along. */
 const NEAR = 48;
-/** So far beyond what is seen turns are drawn, in pixels. */
-const BEYOND = 800;
 /** So long, in milliseconds, what is unfolded may take to be there. */
 const UNFOLDS = 500;
 
@@ -21,14 +19,6 @@ export function Turns(props: { model: ConversationModel; current: string | undef
   const [follows, setFollows] = createSignal(props.current === undefined);
   const [announced, setAnnounced] = createSignal("");
   const numbers = createMemo(() => Array.from({ length: props.model.count() }, (_, at) => at + 1));
-
-  // While a list scrolls down, virtua drops what it drew above, and draws it again when it stands. Who reads along while
-  // text comes scrolls with every piece of it: turns near the end stay drawn instead.
-  const [keptFrom, setKeptFrom] = createSignal<number | null>(null);
-  const kept = createMemo(() => {
-    const from = keptFrom();
-    return from === null ? [] : numbers().slice(from).map((number) => number - 1);
-  });
 
   const look = () => {
     if (!handle) return;
@@ -43,7 +33,6 @@ export function Turns(props: { model: ConversationModel; current: string | undef
     look();
     const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
     setFollows(near && performance.now() - unfolded > UNFOLDS);
-    setKeptFrom(follows() && handle ? handle.findItemIndex(Math.max(0, handle.scrollOffset - BEYOND)) : null);
   };
   // Who unfolds something wants to see that, and not the end, which it pushes away.
   const clicked = (event: MouseEvent) => {
@@ -106,7 +95,7 @@ export function Turns(props: { model: ConversationModel; current: string | undef
     <div class="turns-frame">
       <div class="turns" role="log" aria-label="Turns" aria-live="off" tabindex="0" ref={(element) => { scroller = element; grown.observe(element); }} onScroll={scrolled} onClick={clicked}>
         <div class="turns-inner" ref={(element) => { grown.observe(element); moved.observe(element, { subtree: true, attributes: true, attributeFilter: ["style"] }); }}>
-          <Virtualizer ref={(given) => { handle = given; if (given) queueMicrotask(look); }} data={numbers()} scrollRef={scroller} bufferSize={BEYOND} keepMounted={kept()}>
+          <Virtualizer ref={(given) => { handle = given; if (given) queueMicrotask(look); }} data={numbers()} scrollRef={scroller} bufferSize={800}>
             {(number) => (
               <Show when={props.model.turns[number]} fallback={<TurnPlace onTaken={remember} />}>
                 {(turn) => <TurnCard model={props.model} turn={turn()} current={props.current === turn().id} onInspect={() => props.onInspect(turn())} onRetry={() => props.onRetry(turn())} />}
