@@ -158,3 +158,35 @@ test("5,000 turns: what is read stays where it is while older turns load above i
   await shows(turn(middle.number), `Answer ${middle.number}.`);
   assert.deepEqual(complaints, []);
 });
+
+test("what was unfolded is unfolded, and what was folded is folded, after it was scrolled away and back", async (t) => {
+  const { daemon, open, complaints } = await world(t);
+  const conversation = await daemon.run("THINK TOOL-RUN [seq 5]");
+  addTurns(daemon, conversation, Array.from({ length: 60 }, (_, at) => ({ prompt: `question ${at}`, answer: `Answer ${at}.` })));
+  const page = await open(`/c/${conversation}`);
+  const { turn, turns } = parts(page);
+  const folds = turn(1).locator("details");
+  const awayAndBack = async () => {
+    await turns.press("End");
+    await eventually("the first turn to be gone", async () => (await turn(1).count()) === 0);
+    await turns.press("Home");
+    await folds.last().waitFor();
+  };
+  const unfolded = () => folds.evaluateAll((all) => all.map((one) => (one as HTMLDetailsElement).open));
+  await turn(61).waitFor();
+  await turns.press("Home");
+  await folds.last().waitFor();
+  const folded = (await unfolded()).map(() => false);
+  assert.ok(folded.length >= 2, "a thought and a call");
+  assert.deepEqual(await unfolded(), folded);
+  for (const fold of await folds.all()) await fold.locator("summary").click();
+  await shows(turn(1).locator(".call-body"), "Output");
+  await awayAndBack();
+  assert.deepEqual(await unfolded(), folded.map(() => true));
+  await shows(turn(1).locator(".call-body"), "Output");
+  await folds.last().locator("summary").click();
+  await eventually("it to be folded", async () => (await unfolded()).at(-1) === false);
+  await awayAndBack();
+  assert.deepEqual(await unfolded(), [...folded.slice(1).map(() => true), false]);
+  assert.deepEqual(complaints, []);
+});

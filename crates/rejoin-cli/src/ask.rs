@@ -2,9 +2,8 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use rejoin::{Answer, AnsweredBy, OpenQuestion, Question};
+use rejoin::{Answer, AnsweredBy, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{style, tty};
@@ -14,9 +13,8 @@ pub(crate) fn can_ask() -> bool {
     tty::on_stderr() && tty::on_stdout() && File::open("/dev/tty").is_ok()
 }
 
-/// Asks the person at the terminal, who may press Ctrl-C instead. A question that no longer matters is not
-/// waited on.
-pub(crate) fn ask(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
+/// Asks the person at the terminal. A question that no longer matters is not waited on.
+pub(crate) fn ask(question: &Question, matters: &mut dyn FnMut() -> bool) -> Answer {
     style::loud(&format!("? {}", question.text));
     for (at, option) in question.options.iter().enumerate() {
         let description =
@@ -25,7 +23,7 @@ pub(crate) fn ask(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
     }
     style::talk(&format!("  ({}, empty to decline)", what_to_type(question)));
     loop {
-        let line = read_line(&|| !stopped.load(Ordering::Relaxed) && question.is_open()).unwrap_or_default();
+        let line = read_line(matters).unwrap_or_default();
         let answer = Answer::typed(question, &line);
         match question.check(&answer.record(question, AnsweredBy::User)) {
             Ok(()) => return answer,
@@ -47,12 +45,12 @@ fn what_to_type(question: &Question) -> &'static str {
 /// A question with yes or no; anything but yes means no.
 pub(crate) fn yes(question: &str) -> bool {
     style::loud(&format!("? {question} [y/N]"));
-    let answer = read_line(&|| true).unwrap_or_default();
+    let answer = read_line(&mut || true).unwrap_or_default();
     matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 /// A line of the terminal; `None` once it is not wanted any more.
-fn read_line(is_wanted: &dyn Fn() -> bool) -> Option<String> {
+fn read_line(is_wanted: &mut dyn FnMut() -> bool) -> Option<String> {
     let tty = File::open("/dev/tty").ok()?;
     let pause = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     while is_wanted() {

@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod complete;
 mod demo;
+mod draft_file;
 mod dry_run;
 mod exit;
 mod fuzzy_picker;

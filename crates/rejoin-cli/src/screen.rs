@@ -13,6 +13,8 @@ use base64::prelude::BASE64_STANDARD;
 use rejoin::{visible, visible_line};
 use serde::Serialize;
 
+use crate::{style, tty, wrap};
+
 /// How a run of characters looks: a set of attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style(u16);
@@ -27,7 +29,8 @@ impl Style {
     pub(crate) const DIM: Self = Self(32);
     pub(crate) const REVERSED: Self = Self(64);
     pub(crate) const RED: Self = Self(128);
-    pub(crate) const YELLOW: Self = Self(256);
+    /// What should be seen. Not yellow, which is hard to read on white.
+    pub(crate) const WARNING: Self = Self(256);
     pub(crate) const GREEN: Self = Self(512);
     pub(crate) const MAGENTA: Self = Self(1024);
     /// What catches the eye.
@@ -53,8 +56,7 @@ impl Style {
             (Self::STRUCK, "9"),
             (Self::RED, "31"),
             (Self::GREEN, "32"),
-            (Self::YELLOW, "33"),
-            (Self::MAGENTA, "35"),
+            (Self::WARNING.and(Self::MAGENTA), "35"),
             (Self::CODE, "36"),
         ];
         let codes = attributes.iter().filter(|(style, _)| self.0 & style.0 != 0).map(|(_, code)| *code);
@@ -339,17 +341,28 @@ pub(crate) fn say(text: &Painted) {
 }
 
 /// Says a line on stderr that looks like this. Of a text with more lines, the others are set off, so that
-/// none of them poses as a line of ours.
+/// none of them poses as a line of ours; so is what does not fit in a row of a terminal.
 pub(crate) fn say_line(style: Style, line: &str) {
     let mut out = Painted::default();
-    out.style(style, &set_off(line));
+    out.style(style, &in_rows(&set_off(line)));
     out.0.push('\n');
     say(&out);
 }
 
+/// A text broken at words, if it is seen on a terminal; what stands in backticks can be copied as it is.
+pub(crate) fn in_rows(text: &str) -> String {
+    if !style::on_terminal() {
+        return text.to_owned();
+    }
+    wrap::hanging(&visible(text), tty::columns(), SET_OFF.len()).join("\n")
+}
+
+/// What stands before a line that is set off.
+const SET_OFF: &str = "    ";
+
 /// A text whose lines after the first are set off.
 pub(crate) fn set_off(text: &str) -> String {
-    text.trim_end_matches(['\n', '\r']).replace('\n', "\n    ")
+    text.trim_end_matches(['\n', '\r']).replace('\n', &format!("\n{SET_OFF}"))
 }
 
 /// Help, the version, or an error about what was typed. What was typed is foreign, too.

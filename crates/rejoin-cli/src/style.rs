@@ -42,14 +42,22 @@ pub(crate) fn talk(line: &str) {
 
 /// A line that should be seen.
 pub(crate) fn loud(line: &str) {
-    screen::say_line(Style::YELLOW.when(colour()), line);
+    screen::say_line(Style::WARNING.when(colour()), line);
+}
+
+/// What failed, in a line.
+pub(crate) fn failure(line: &str) {
+    screen::say_line(Style::RED.when(colour()), line);
 }
 
 /// An error, with all it has to say.
 pub(crate) fn error(error: &anyhow::Error) {
+    const NAME: &str = "rejoin:";
+    let text = screen::in_rows(&screen::set_off(&format!("{NAME} {error:#}")));
     let mut out = Painted::default();
-    out.style(Style::RED.when(colour()), "rejoin:");
-    out.text(&format!(" {}\n", screen::set_off(&format!("{error:#}"))));
+    out.style(Style::RED.when(colour()), NAME);
+    out.text(text.strip_prefix(NAME).unwrap_or(&text));
+    out.text("\n");
     screen::say(&out);
 }
 

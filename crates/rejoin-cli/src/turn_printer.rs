@@ -3,7 +3,10 @@
 //! On a terminal the answer is rendered, tool calls have a line each with what became of them, and a status line tells
 //! what the agent does now. A program gets the answer as it came.
 
-use rejoin::{BrokenOffTurn, Event, MessageId, Outcome, Rejoin, Stream, TurnOutcome, TurnResult, call_words};
+use rejoin::{
+    BrokenOffTurn, Event, MessageId, Outcome, Question, QuestionAnswer, Rejoin, Stream, TurnOutcome,
+    TurnResult, call_words,
+};
 
 use crate::chat::ToolCallLines;
 use crate::commands::turn_args::{Look, Output};
@@ -11,7 +14,7 @@ use crate::markdown::Markdown;
 use crate::screen::{self, Painted, WhileRead, label};
 use crate::status_line::{After, StatusHandle, StatusLine};
 use crate::thoughts::{Thinking, Thoughts};
-use crate::turn_words::{Headline, Stage, closing_line, go_on};
+use crate::turn_words::{self, Headline, Stage, closing_line, go_on};
 use crate::{style, tty};
 
 /// Prints a turn while it happens.
@@ -31,6 +34,8 @@ pub(crate) struct TurnPrinter<'a> {
     begun: bool,
     ended: bool,
     stderr_lines: Vec<String>,
+    /// Questions that were not answered yet.
+    questions: Vec<Question>,
     /// What is said once the agent has confirmed its session, or says something else.
     headline: Option<Headline>,
     /// The answer as Markdown.
@@ -61,6 +66,7 @@ impl<'a> TurnPrinter<'a> {
             begun: false,
             ended: false,
             stderr_lines: Vec::new(),
+            questions: Vec::new(),
             headline: None,
             markdown: (is_seen && !look.plain).then(|| Markdown::new(style::stdout_colour())),
             calls: style::on_terminal().then(ToolCallLines::default),
@@ -168,7 +174,11 @@ impl<'a> TurnPrinter<'a> {
                     "○ {agent} · would not resume {session} ({text}) · fresh session, the whole history is replayed"
                 ));
             }
-            Event::Question(_) => self.end_line(),
+            Event::Question(question) => {
+                self.end_line();
+                self.questions.push(question.clone());
+            }
+            Event::QuestionAnswered(answer) => self.answered(answer),
             Event::QuestionWithdrawn { .. } if style::on_terminal() => {
                 self.talk("  the agent took its question back");
             }
@@ -251,6 +261,16 @@ impl<'a> TurnPrinter<'a> {
     }
 
     /// Says how the turn began, unless that was said.
+    /// Whoever was asked here sees that somebody else was faster. An answer of this process names nobody.
+    fn answered(&mut self, answer: &QuestionAnswer) {
+        let asked = self.questions.iter().position(|asked| asked.id == answer.question);
+        let Some(question) = asked.map(|at| self.questions.remove(at)) else { return };
+        if let Some(who) = &answer.who {
+            let words = turn_words::answer(&question, &answer.clone().into());
+            self.talk(&format!("  {words} (elsewhere, by {})", label(who)));
+        }
+    }
+
     fn say_headline(&mut self, stage: Stage) {
         if let Some(headline) = self.headline.take() {
             self.talk(&headline.line(stage));
@@ -342,7 +362,7 @@ impl<'a> TurnPrinter<'a> {
                         {
                             style::talk(&format!("  {words}"));
                         }
-                        style::loud(&line);
+                        style::failure(&line);
                         if let Some(cure) = self.rejoin.cure(&receipt.agent, *class) {
                             style::loud(&format!("  → {cure}"));
                         }

@@ -1,6 +1,6 @@
 //! The words for what is decided about a turn and what became of it: the same wherever a turn is shown.
 
-use rejoin::{ConversationId, Decision, Outcome, Reason, Receipt};
+use rejoin::{Answer, ConversationId, Decision, Outcome, Question, Reason, Receipt};
 
 use crate::screen::label;
 use crate::style;
@@ -45,6 +45,18 @@ pub(crate) fn decision_of(receipt: &Receipt) -> String {
     decision(&receipt.plan, Stage::of(receipt))
 }
 
+/// The turn of a step of a flow: `claude · resumed 4f1c2a9e`, `demo · new session`.
+pub(crate) fn step(agent: &str, plan: &Decision, stage: Stage) -> String {
+    let agent = label(agent);
+    match plan {
+        Decision::Fresh { why: Reason::FirstTurn, .. } => format!("{agent} · new session"),
+        Decision::Fresh { replayed, .. } => {
+            format!("{agent} · {}, {} replayed", decision(plan, stage), style::plural(*replayed, "turn"))
+        }
+        Decision::Resume { .. } => format!("{agent} · {}", decision(plan, stage)),
+    }
+}
+
 /// A reason with paths as people write them.
 pub(crate) fn reason(why: &Reason) -> String {
     let words = match why {
@@ -57,6 +69,29 @@ pub(crate) fn reason(why: &Reason) -> String {
         why => why.to_string(),
     };
     label(&words)
+}
+
+/// The words of a reason by its stable name, for those who count them: without what it was about.
+pub(crate) fn reason_named(name: &str) -> &str {
+    match name {
+        "first_turn" => "first turn",
+        "forced" => "a fresh session was asked for",
+        "ephemeral" => "ephemeral, nothing is kept",
+        "disabled" => "resuming is switched off in the configuration",
+        "no_session" => "no session of this agent here yet",
+        "unsupported" => "this installation cannot resume",
+        "history_changed" => "history changed since its session saw it",
+        "workdir_changed" => "working directory changed",
+        "runtime_changed" => "another program",
+        "store_changed" => "sessions are kept elsewhere",
+        "scope_changed" => "scope changed",
+        "session_missing" => "its stored session is gone or damaged",
+        "session_unconfirmed" => "its session was never stored",
+        "session_retired" => "its session was given up",
+        "session_rejected" => "it refused to resume",
+        "unknown" => "a reason this version does not know",
+        newer => newer,
+    }
 }
 
 /// A turn as it begins, or as it would.
@@ -145,6 +180,19 @@ fn failure(kind: &str, message: &str) -> String {
     format!("✗ failed: {kind} · {message}")
 }
 
+/// `answered: coffee`
+pub(crate) fn answer(question: &Question, answer: &Answer) -> String {
+    match answer {
+        Answer::Chosen(ids) => {
+            let chosen = question.options.iter().filter(|option| ids.contains(&option.id));
+            let labels: Vec<String> = chosen.map(|option| style::one_line(&option.label, 60)).collect();
+            format!("answered: {}", labels.join(", "))
+        }
+        Answer::Text(text) => format!("answered: {}", style::one_line(text, 60)),
+        Answer::Declined => "declined".to_owned(),
+    }
+}
+
 /// How to go on after a turn that was not completed, as it can be copied.
 pub(crate) fn go_on(receipt: &Receipt) -> Option<String> {
     let id = receipt.conversation.filter(|_| receipt.outcome != Outcome::Completed)?;
@@ -182,6 +230,39 @@ mod tests {
             format!("○ demo · would begin {words} · 2 turns to replay, 10 bytes")
         );
         assert_eq!(decision(&line.plan, Stage::Confirmed), words);
+    }
+
+    #[test]
+    fn reasons_that_are_counted_have_the_words_of_those_that_are_told() {
+        let was = || "a".to_owned();
+        for reason in [
+            Reason::FirstTurn,
+            Reason::Forced,
+            Reason::Ephemeral,
+            Reason::Disabled,
+            Reason::NoSession,
+            Reason::Unsupported,
+            Reason::HistoryChanged,
+            Reason::WorkdirChanged { was: was(), now: was() },
+            Reason::RuntimeChanged { was: was(), now: was() },
+            Reason::StoreChanged { was: was(), now: was() },
+            Reason::ScopeChanged,
+            Reason::Unknown,
+        ] {
+            assert!(reason.to_string().starts_with(reason_named(reason.name())), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_step_of_a_flow_is_told_in_the_same_words() {
+        let resume = Decision::Resume { session: "4f1c2a9e-1".into(), catch_up: 0 };
+        assert_eq!(step("demo", &resume, Stage::Asked), "demo · resuming 4f1c2a9e");
+        assert_eq!(step("demo", &resume, Stage::Confirmed), "demo · resumed 4f1c2a9e");
+        let first = Decision::Fresh { why: Reason::FirstTurn, replayed: 0 };
+        assert_eq!(step("demo", &first, Stage::Asked), "demo · new session");
+        let fresh = Decision::Fresh { why: Reason::NoSession, replayed: 1 };
+        let words = "fresh: no session of this agent here yet, 1 turn replayed";
+        assert_eq!(step("demo2", &fresh, Stage::Confirmed), format!("demo2 · {words}"));
     }
 
     #[test]

@@ -46,5 +46,5 @@ pub use limits::Limits;
 pub use look_ahead::NextTurn;
 pub use order::{AgentSetup, Base, Order, Target};
 pub use outcome::TurnOutcome;
-pub use supervisor::{Helper, SUPERVISE, supervisor_main};
+pub use supervisor::{Helper, SUPERVISE, runs_inside, supervisor_main};
 pub use watch::Watcher;

@@ -394,7 +394,9 @@ impl Turn<'_> {
             outbox.emit(Event::Warning { code: "waiting".into(), text });
             outbox.flush();
         };
-        let Some(set_up) = SetUp::wait(self.engine, order, context, self.cancel, &mut tell)? else {
+        let set_up = SetUp::wait(self.engine, order, context, self.cancel, &mut tell)?;
+        // Who gave up by now has nothing started.
+        let Some(set_up) = set_up.filter(|_| self.cancel.requests() == 0) else {
             let (verdict, result) = (Verdict::Ended(Outcome::Cancelled), LaunchResult::default());
             return Ok(Launched { verdict, result, life });
         };

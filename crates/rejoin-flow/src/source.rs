@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{self, Before};
 use crate::model::{AgentStep, Flow, Kind, Step};
-use crate::{FlowError, Problem, Problems, read};
+use crate::{FlowError, Problem, Problems, RunBy, read};
 
 /// All texts a flow is made of: a run keeps them, so that it goes on with what was begun.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -60,9 +60,12 @@ impl Source {
         (!self.prompts.iter().all(same)).then_some("has changed: a file with a prompt")
     }
 
-    /// The files as they are now.
-    pub(crate) fn anew(&self, dir: &Path) -> Result<(Source, Flow), FlowError> {
-        let (source, flow) = Self::open(&dir.join(&self.file))?;
+    /// The files as they are now. Over HTTP, nothing outside of the directory is read.
+    pub(crate) fn anew(&self, dir: &Path, by: RunBy) -> Result<(Source, Flow), FlowError> {
+        let (source, flow) = match by {
+            RunBy::Command => Self::open(&dir.join(&self.file))?,
+            RunBy::Daemon => Self::open_within(dir, Path::new(&self.file))?,
+        };
         Ok((Self { file: self.file.clone(), ..source }, flow))
     }
 

@@ -32,6 +32,8 @@ pub(crate) enum MessagePart<'a> {
     /// same in every call.
     Call(String),
     Result(Cow<'a, str>),
+    /// The name of a file that went along.
+    Attachment(Cow<'a, str>),
     Other,
 }
 
@@ -79,6 +81,8 @@ struct LoosePart<'a> {
     function_call: Option<LooseCall<'a>>,
     #[serde(borrow, default)]
     function_response: Option<LooseResponse<'a>>,
+    #[serde(borrow, default)]
+    attachment: Option<LooseAttachment<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -96,6 +100,12 @@ struct LooseResponse<'a> {
 }
 
 #[derive(Deserialize)]
+struct LooseAttachment<'a> {
+    #[serde(borrow)]
+    name: BorrowedText<'a>,
+}
+
+#[derive(Deserialize)]
 struct LooseOutput<'a> {
     #[serde(borrow)]
     output: BorrowedText<'a>,
@@ -110,6 +120,7 @@ impl<'a> From<LoosePart<'a>> for MessagePart<'a> {
                 MessagePart::call(&call.name.0, &args)
             }
             LoosePart { function_response: Some(given), .. } => MessagePart::Result(given.response.output.0),
+            LoosePart { attachment: Some(file), .. } => MessagePart::Attachment(file.name.0),
             LoosePart { .. } => MessagePart::Other,
         }
     }
@@ -121,7 +132,8 @@ impl From<Part> for MessagePart<'static> {
             Part::Text { text, thought } => MessagePart::Text { text: text.into(), thought },
             Part::Call { function_call: call } => MessagePart::call(&call.name, &call.args),
             Part::Response { function_response: given } => MessagePart::Result(given.response.output.into()),
-            Part::Attachment { .. } | Part::Other(_) => MessagePart::Other,
+            Part::Attachment { attachment } => MessagePart::Attachment(attachment.name.into()),
+            Part::Other(_) => MessagePart::Other,
         }
     }
 }
@@ -186,6 +198,7 @@ mod tests {
             MessagePart::Text { text, thought } => format!("text {thought} {text}"),
             MessagePart::Call(text) => format!("call {text}"),
             MessagePart::Result(text) => format!("result {text}"),
+            MessagePart::Attachment(name) => format!("attachment {name}"),
             MessagePart::Other => "other".to_owned(),
         };
         parts.iter().map(show).collect()
@@ -193,8 +206,10 @@ mod tests {
 
     #[test]
     fn every_part_is_read_as_the_journal_reads_it() {
-        let parts = r#"[{"text":"a\nb"},{"text":"hm","thought":true},{"functionCall":{"id":"1","name":"Bash","args":{"command":"ls","n":[1,true]}}},{"functionResponse":{"id":"1","response":{"output":"x"}}},{"hologram":1}]"#;
-        assert_eq!(shown(parts), ["text false a\nb", "text true hm", "call Bash ls 1", "result x", "other"]);
+        let parts = r#"[{"text":"a\nb"},{"text":"hm","thought":true},{"functionCall":{"id":"1","name":"Bash","args":{"command":"ls","n":[1,true]}}},{"functionResponse":{"id":"1","response":{"output":"x"}}},{"attachment":{"name":"a.png","type":"image/png","size":1,"sha256":""}},{"hologram":1}]"#;
+        let read =
+            ["text false a\nb", "text true hm", "call Bash ls 1", "result x", "attachment a.png", "other"];
+        assert_eq!(shown(parts), read);
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub use rejoin_core::{
 pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,
     KeptAttachment, Limits, NextEvent, NextEvents, NotAnswered, OpenQuestion, SUPERVISE, ShellCommand,
-    TurnError, TurnHandle, TurnOutcome, WatchedEvents, end_left, project_of, supervisor_main,
+    TurnError, TurnHandle, TurnOutcome, WatchedEvents, end_left, project_of, runs_inside, supervisor_main,
 };
 pub use rejoin_index::{ConversationState, Grouping, ListPlace, Progress, Query, TextSource};
 pub use rejoin_journal::{BlobId, Cursor, JournalError, Owner, Problem, Process};

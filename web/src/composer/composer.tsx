@@ -9,12 +9,15 @@ import { Icon } from "../ui/icon";
 import { Failure } from "../ui/states";
 import { installedAgents } from "./agents";
 import { AttachedFiles, Attachments } from "./attachments";
-import { keepDraft, loadDraft, newKey } from "./draft";
+import { keepDraft, loadDraft, newKey, writeDrafts } from "./draft";
 import { Forecast, type Wish } from "./forecast";
 import { QueueChips } from "./queue";
 import "./composer.css";
 
 const LEVELS = [["", ""], ["read", "Read"], ["edit", "Edit"], ["full", "Full"], ["agent", "Agent's own"]] as const;
+
+/** Whether a box of the style sheet grows with its words. */
+const GROWS = CSS.supports("field-sizing", "content");
 
 export interface ComposerProps {
   /** The conversation that goes on; none for a new one. */
@@ -59,7 +62,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   };
   // Where the style sheet cannot say it; measuring makes every key lay out the whole page.
   const grow = () => {
-    if (CSS.supports("field-sizing", "content")) return;
+    if (GROWS) return;
     box.style.height = "auto";
     box.style.height = `${Math.min(box.scrollHeight, window.innerHeight * 0.4)}px`;
   };
@@ -69,6 +72,8 @@ export function Composer(props: ComposerProps): JSX.Element {
     const text = draft().text;
     if (sending() || text.trim() === "" || !attachments.ready()) return;
     setSending(true);
+    // Whoever sends it again after a crash has to send it with this key.
+    writeDrafts();
     const wanted: Wanted = {
       prompt: text,
       ...(props.model ? { conversation: props.model.id } : { project: props.project }),

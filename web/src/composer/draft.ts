@@ -9,6 +9,7 @@ export interface Draft {
 const name = (place: string) => `rejoin.draft.${place}`;
 
 export function loadDraft(place: string): Draft {
+  writeDrafts();
   try {
     const kept = JSON.parse(localStorage.getItem(name(place)) ?? "null") as Draft | null;
     if (kept && typeof kept.text === "string" && typeof kept.key === "string") return kept;
@@ -18,9 +19,30 @@ export function loadDraft(place: string): Draft {
   return { text: "", key: newKey() };
 }
 
+/** Keys come faster than a disk has to know of them: milliseconds until what was typed is written down. */
+const SETTLE = 250;
+const unwritten = new Map<string, Draft>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Writes down what was typed just now. */
+export function writeDrafts(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const [place, draft] of unwritten) {
+    if (draft.text === "") localStorage.removeItem(name(place));
+    else localStorage.setItem(name(place), JSON.stringify(draft));
+  }
+  unwritten.clear();
+}
+// Who leaves, reloads or looks at another tab may not come back to this one.
+addEventListener("pagehide", writeDrafts);
+document.addEventListener("visibilitychange", writeDrafts);
+
 export function keepDraft(place: string, draft: Draft): void {
-  if (draft.text === "") localStorage.removeItem(name(place));
-  else localStorage.setItem(name(place), JSON.stringify(draft));
+  unwritten.set(place, draft);
+  // What was sent must not be there again, whatever happens next.
+  if (draft.text === "") writeDrafts();
+  else timer ??= setTimeout(writeDrafts, SETTLE);
 }
 
 export function newKey(): string {

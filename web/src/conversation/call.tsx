@@ -2,6 +2,7 @@
 
 import { createSignal, For, Show, type JSX } from "solid-js";
 import { visible } from "../ui/visible";
+import { isUnfolded, rememberFold } from "./folds";
 import type { CallItem } from "./turn";
 
 const MARKS = { running: "◌", done: "✓", failed: "✗", cancelled: "–" } as const;
@@ -24,10 +25,16 @@ function pretty(input: unknown): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }
 
-export function Call(props: { call: CallItem }): JSX.Element {
-  const [open, setOpen] = createSignal(false);
+/** `turn` names the turn it belongs to: agents give the same id to calls of different turns. */
+export function Call(props: { turn: string; call: CallItem }): JSX.Element {
+  const fold = () => `${props.turn} ${props.call.id}`;
+  const [open, setOpen] = createSignal(isUnfolded(fold()));
+  const toggled = (event: Event & { currentTarget: HTMLDetailsElement }) => {
+    setOpen(event.currentTarget.open);
+    rememberFold(fold(), event.currentTarget.open);
+  };
   return (
-    <details class="call" data-state={props.call.state} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="call" data-state={props.call.state} open={open()} onToggle={toggled}>
       <summary>
         <Show when={props.call.state !== "running"} fallback={<span class="spinner" aria-hidden="true" />}>
           <span class="call-mark" aria-hidden="true">{MARKS[props.call.state]}</span>
@@ -48,7 +55,7 @@ export function Call(props: { call: CallItem }): JSX.Element {
         </div>
       </Show>
       <Show when={props.call.inside.length > 0}>
-        <div class="call-inside"><For each={props.call.inside}>{(call) => <Call call={call} />}</For></div>
+        <div class="call-inside"><For each={props.call.inside}>{(call) => <Call turn={props.turn} call={call} />}</For></div>
       </Show>
     </details>
   );

@@ -10,6 +10,7 @@ import { bytes, cost, seconds, tokens, when } from "../ui/words";
 import { AskedInline } from "./asked_inline";
 import { Call } from "./call";
 import { EditPrompt } from "./edit_prompt";
+import { isUnfolded, rememberFold } from "./folds";
 import type { ConversationModel } from "./model";
 import { Siblings } from "./siblings";
 import { isOver, type Item, type Turn } from "./turn";
@@ -55,7 +56,7 @@ export function TurnCard(props: { model: ConversationModel; turn: Turn; current:
             )}
           </Show>
         </div>
-        <For each={props.turn.items}>{(item) => <Piece item={item} finished={over()} />}</For>
+        <For each={props.turn.items}>{(item) => <Piece turn={props.turn.id} item={item} finished={over()} />}</For>
         <For each={props.turn.questions}>
           {(question) => (
             <Switch>
@@ -80,19 +81,20 @@ function words(question: Turn["questions"][number], answer: NonNullable<Turn["qu
   return [...new Set(labels), answer.text ?? ""].filter(Boolean).join(", ") || "declined";
 }
 
-function Piece(props: { item: Item; finished: boolean }): JSX.Element {
+function Piece(props: { turn: string; item: Item; finished: boolean }): JSX.Element {
+  const fold = () => `${props.turn} thinking ${props.item.message}`;
   return (
     <Switch>
       <Match when={props.item.kind === "text" && props.item}>{(item) => <Markdown text={item().text} finished={props.finished} />}</Match>
       <Match when={props.item.kind === "thinking" && props.item}>
         {(item) => (
-          <details class="thinking">
+          <details class="thinking" open={isUnfolded(fold())} onToggle={(event) => rememberFold(fold(), event.currentTarget.open)}>
             <summary>Thinking <span class="thinking-line cut">{visible(item().text).replaceAll("\n", " ")}</span></summary>
             <div class="thinking-text">{visible(item().text)}</div>
           </details>
         )}
       </Match>
-      <Match when={props.item.kind === "call" && props.item}>{(item) => <Call call={item()} />}</Match>
+      <Match when={props.item.kind === "call" && props.item}>{(item) => <Call turn={props.turn} call={item()} />}</Match>
       <Match when={props.item.kind === "notice" && props.item}>{(item) => <p class="turn-notice small">{visible(item().text)}</p>}</Match>
     </Switch>
   );

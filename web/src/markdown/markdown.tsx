@@ -1,5 +1,5 @@
-import { createMemo, For, onMount, Show, type JSX } from "solid-js";
-import { GrowingMarkdown, type Block } from "./render";
+import { createMemo, createRenderEffect, For, onMount, Show, type JSX } from "solid-js";
+import { GrowingMarkdown, type Block, type GrowingBlock } from "./render";
 import "./markdown.css";
 
 /** Text of an agent. While it grows, only its last block is drawn anew. */
@@ -23,8 +23,27 @@ export function Markdown(props: { text: string; finished: boolean }): JSX.Elemen
   );
 }
 
-function Growing(props: { block: Block }): JSX.Element {
-  return <div class="md-block" innerHTML={props.block.html} />;
+function Growing(props: { block: GrowingBlock }): JSX.Element {
+  const element = (<div class="md-block" />) as HTMLDivElement;
+  createRenderEffect(() => {
+    const { words, html } = props.block;
+    const end = words === null ? null : endOf(element);
+    if (end === null) element.innerHTML = html();
+    else if (words) end.appendData(words);
+  });
+  return element;
+}
+
+/** The text that words can be added to: what is drawn last, unless that is a link, code, or the like. */
+function endOf(block: HTMLElement): Text | null {
+  let node: Node | null = block;
+  while (node instanceof Element) {
+    let last: Node | null = node.lastChild;
+    // Lines of the HTML end between elements, too.
+    while (last instanceof Text && last.data.trim() === "") last = last.previousSibling;
+    node = last;
+  }
+  return node instanceof Text && node.parentElement?.matches("p, li") ? node : null;
 }
 
 function Finished(props: { block: Block }): JSX.Element {

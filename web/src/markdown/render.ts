@@ -66,19 +66,45 @@ function block(token: Token): Block {
   return { raw: token.raw, html: DOMPurify.sanitize(marked.parser([token]), ALLOWED) };
 }
 
-/** Reads a growing text as blocks; only its last one is read again when more comes. */
+/** The block that is being written. */
+export interface GrowingBlock {
+  /** All of it, drawn anew. */
+  html: () => string;
+  /** What it has more than when it was read last, where that is but words: they need no reading, only to be added. */
+  words: string | null;
+}
+
+/** Blocks that end in running text, to which words can be added. In a paragraph a line may end, too. */
+const WORDS: Record<string, RegExp> = {
+  paragraph: /^(?:[\p{L}\p{M}\p{N} ,.:;?!'"()…–—-]|(?<! )\n(?=\p{L}))*$/u,
+  list: /^[\p{L}\p{M}\p{N} ,.:;?!'"()…–—-]*$/u,
+};
+
+/** White space at the end is not drawn until something follows it. */
+const trimmedEnd = (text: string) => text.replace(/[ \n]+$/, "");
+
+/** Reads a growing text as blocks; only its last one is read again when more comes, and not even that for words. */
 export class GrowingMarkdown {
   private stable: Block[] = [];
   private stableText = "";
+  /** The last block, as far as it was read. */
+  private growing = { type: "", raw: "" };
 
   /** Blocks that stay, and the one that may still change. */
-  read(text: string, finished: boolean): { stable: Block[]; last: Block | null } {
+  read(text: string, finished: boolean): { stable: Block[]; last: GrowingBlock | null } {
     const shown = visible(text.replaceAll("\r\n", "\n"));
     if (!shown.startsWith(this.stableText)) {
       this.stable = [];
       this.stableText = "";
+      this.growing = { type: "", raw: "" };
     }
-    const tokens = marked.lexer(shown.slice(this.stableText.length));
+    const rest = shown.slice(this.stableText.length);
+    const words = finished ? null : this.addedWords(rest);
+    if (words !== null) {
+      this.growing.raw += words;
+      return { stable: this.stable, last: { html: () => marked.lexer(rest).map((token) => block(token).html).join(""), words } };
+    }
+    const tokens = marked.lexer(rest);
     const keep = finished ? tokens.length : tokens.length - 1;
     const fresh = tokens.slice(0, Math.max(0, keep));
     if (fresh.length > 0) {
@@ -86,6 +112,15 @@ export class GrowingMarkdown {
       this.stableText += fresh.map((token) => token.raw).join("");
     }
     const last = finished ? undefined : tokens.at(-1);
-    return { stable: this.stable, last: last && last.type !== "space" ? block(last) : null };
+    this.growing = { type: last?.type ?? "", raw: trimmedEnd(last?.raw ?? "") };
+    return { stable: this.stable, last: last && last.type !== "space" ? { html: () => block(last).html, words: null } : null };
+  }
+
+  /** What the last block has more than when it was read; null if that has to be read as Markdown. */
+  private addedWords(rest: string): string | null {
+    const words = WORDS[this.growing.type];
+    if (words === undefined || !rest.startsWith(this.growing.raw)) return null;
+    const added = trimmedEnd(rest.slice(this.growing.raw.length));
+    return words.test(added) ? added : null;
   }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rejoin::{ConversationId, ConversationWatch, Cursor, NextEvents, Rejoin, TurnId};
+use rejoin::{ConversationId, ConversationWatch, Cursor, Event, NextEvents, Rejoin, Told, TurnId};
 use rustyline::ExternalPrinter;
 
 use super::turns_elsewhere::TurnsElsewhere;
@@ -32,6 +32,8 @@ struct State {
     over: bool,
     /// The turns of this chat, which were shown when they were made.
     ours: HashSet<TurnId>,
+    /// The questions of which it was said here what became of them.
+    told: HashSet<String>,
     /// Changes of the conversation that stand before this in its journal were made here, or were there already.
     changed_here: u64,
 }
@@ -68,6 +70,11 @@ impl Elsewhere {
         self.shared.state().ours.insert(turn);
     }
 
+    /// It was said here what became of this question.
+    pub(super) fn was_told(&self, question: &str) {
+        self.shared.state().told.insert(question.to_owned());
+    }
+
     /// What was changed before this position of the journal is known here.
     pub(super) fn changes_are_ours_before(&self, position: u64) {
         self.shared.state().changed_here = position;
@@ -92,6 +99,11 @@ impl Shared {
         let waits = |state: &mut State| !state.at_prompt && !state.over;
         let state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
         !state.over
+    }
+
+    fn was_told(&self, told: &Told) -> bool {
+        let Told::Event(Event::QuestionAnswered(answer)) = told else { return false };
+        self.state().told.contains(&answer.question)
     }
 
     fn show_all(&self, mut watch: ConversationWatch, mut printer: impl ExternalPrinter) {
@@ -122,7 +134,7 @@ impl Shared {
                 continue;
             }
             let mut out = Painted::default();
-            for told in &events.told {
+            for told in events.told.iter().filter(|told| !self.was_told(told)) {
                 turns.take(events.turn, told, &mut out);
             }
             // Whoever cannot be reached has left.

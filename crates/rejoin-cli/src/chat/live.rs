@@ -9,11 +9,12 @@ use rejoin::{
     TurnId, TurnOutcome, WantedMessage,
 };
 
+use super::answer_elsewhere::{AskedElsewhere, Put};
 use super::editor::{Asked, Editor};
 use super::elsewhere::Elsewhere;
 use super::notify::Notifier;
 use super::shell_command::{self, CommandOutput};
-use super::{file_mentions, last_turns, question_menu};
+use super::{file_mentions, last_turns, question_menu, turns_elsewhere};
 use crate::commands::turn_args::Look;
 use crate::commands::{here, why};
 use crate::screen::{self, print};
@@ -108,6 +109,9 @@ impl<'a> Live<'a> {
             (None, Some(why)) => style::talk(&why::outlook(&why)),
             (None, None) => {}
         }
+        if let Some(asked) = self.asked_elsewhere()? {
+            style::loud(&turns_elsewhere::question(asked.question()));
+        }
         Ok(())
     }
 
@@ -139,6 +143,39 @@ impl<'a> Live<'a> {
         // Another agent may have done a turn meanwhile; the prompt said who does the next one.
         self.state.keep_agent();
         asked
+    }
+
+    /// Answers what an agent asks in this conversation elsewhere.
+    pub(super) fn answer(&mut self) -> anyhow::Result<()> {
+        match self.asked_elsewhere()? {
+            Some(asked) => self.answer_all(asked),
+            None => {
+                style::talk("nothing waits for an answer in this conversation");
+                Ok(())
+            }
+        }
+    }
+
+    /// Enter alone: the same, where there is something to answer.
+    pub(super) fn answer_if_asked(&mut self) -> anyhow::Result<()> {
+        self.asked_elsewhere()?.map_or(Ok(()), |asked| self.answer_all(asked))
+    }
+
+    fn asked_elsewhere(&self) -> anyhow::Result<Option<AskedElsewhere<'a>>> {
+        self.conversation().map_or(Ok(None), |id| AskedElsewhere::find(self.rejoin, id))
+    }
+
+    fn answer_all(&mut self, mut asked: AskedElsewhere<'a>) -> anyhow::Result<()> {
+        while let Put::Settled = asked.put()? {
+            if let Some(elsewhere) = &self.elsewhere {
+                elsewhere.was_told(&asked.question().id);
+            }
+            match self.asked_elsewhere()? {
+                Some(next) => asked = next,
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     fn at_prompt(&self, at_prompt: bool) {

@@ -1,5 +1,6 @@
 //! `rejoin chat`: a live conversation at the terminal. Every turn is the same call as that of `rejoin run`.
 
+mod answer_elsewhere;
 mod clipboard;
 mod complete;
 mod cost;
@@ -40,8 +41,8 @@ Examples:
   rejoin chat -c \"now fix it\"       with a first prompt
 
 At the prompt, /help lists what can be done besides talking: /new, /ls, /agent, /model,
-/permissions, /attach, /fresh, /branch, /tree, /rewind, /edit, /retry, /why, /show, /cost, /copy,
-/export, /name. !command runs a command of the shell, !!command tells the agent what it printed;
+/permissions, /attach, /fresh, /branch, /tree, /rewind, /edit, /retry, /answer, /why, /show, /cost,
+/copy, /export, /name. !command runs a command of the shell, !!command tells the agent what it printed;
 @file sends a file along. Alt-Enter, or a backslash before Enter, begins another line, Ctrl-X
 Ctrl-E opens your editor; pasted text is kept whole; Tab completes. Ctrl-C stops the turn, Ctrl-D
 leaves. Every turn is what `rejoin run` would have done.";
@@ -99,7 +100,7 @@ fn talk(start: ChatStart, look: Look, mut first: Option<String>) -> anyhow::Resu
             }
         };
         let done = match slash_commands::read(&typed) {
-            Typed::Nothing => continue,
+            Typed::Nothing => live.answer_if_asked(),
             Typed::Command("quit", _) => break,
             Typed::Prompt(words) => {
                 editor.remember(&typed);

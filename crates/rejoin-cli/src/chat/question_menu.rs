@@ -7,9 +7,9 @@ use rejoin::{Answer, OpenQuestion, OptionKind, Question};
 
 use crate::keys::{Key, key_within};
 use crate::screen::{self, Painted, Style, label};
-use crate::tty::{Keys, Quiet};
+use crate::tty::{Keys, Quiet, Raw};
 use crate::wrap::wrapped;
-use crate::{ask, style, tty};
+use crate::{ask, style, tty, turn_words};
 
 /// Who was typing when the question came did not mean it: keys count after a pause of this length.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -18,59 +18,69 @@ const MOST_ROWS: usize = 6;
 /// How often it is looked whether the question still matters.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Puts a question to the person at the terminal, who may press Ctrl-C instead. One that no longer matters is not
-/// waited on.
+/// Puts a question of this turn to the person at the terminal, who may press Ctrl-C instead. One that no longer
+/// matters is not waited on.
 pub(super) fn put(question: &OpenQuestion<'_>, stopped: &AtomicBool) -> Answer {
+    let mut matters = || !stopped.load(Ordering::Relaxed) && question.is_open();
     if style::dumb() {
-        return Quiet::interrupted(|| ask::ask(question, stopped));
+        return Quiet::interrupted(|| ask::ask(question, &mut matters));
     }
     let Ok(_keys) = Keys::begin() else { return Answer::Declined };
-    let matters = || !stopped.load(Ordering::Relaxed) && question.is_open();
+    let answer = choose(Menu::of(question, Esc::Declines), &mut matters);
+    if let Some(answer) = &answer {
+        style::talk(&format!("  {}", turn_words::answer(question, answer)));
+    }
+    answer.unwrap_or(Answer::Declined)
+}
+
+/// Puts a question of a turn that runs elsewhere; whoever declines leaves it to those there.
+pub(super) fn put_elsewhere(question: &Question, is_open: &mut dyn FnMut() -> bool) -> Option<Answer> {
+    let answer = if style::dumb() {
+        Some(ask::ask(question, is_open))
+    } else {
+        let _raw = Raw::begin().ok()?;
+        choose(Menu::of(question, Esc::LeavesOpen), is_open)
+    };
+    answer.filter(|answer| *answer != Answer::Declined)
+}
+
+/// Lets the person choose, as long as it matters.
+fn choose(mut menu: Menu<'_>, matters: &mut dyn FnMut() -> bool) -> Option<Answer> {
     // Of a text with more lines, the others are set off by four columns.
-    let text = wrapped(&format!("? {}", question.text), tty::columns().saturating_sub(5));
+    let text = wrapped(&format!("? {}", menu.question.text), tty::columns().saturating_sub(5));
     style::loud(&text.join("\n"));
-    let mut menu = Menu::of(question);
     let mut drawn = draw(&menu, false, 0);
     while matters() && matches!(key_within(PAUSE), Ok(Some(_))) {}
     let answer = loop {
         drawn = draw(&menu, true, drawn);
         let key = loop {
             match key_within(LOOK) {
-                _ if !matters() => break Key::Other,
-                Ok(Some(key)) => break key,
+                _ if !matters() => break None,
+                Ok(Some(key)) => break Some(key),
                 Ok(None) => {}
-                Err(_) => break Key::Leave,
+                Err(_) => break Some(Key::Leave),
             }
         };
-        if !matters() {
-            break None;
-        }
+        let Some(key) = key else { break None };
         if let Some(answer) = menu.press(key) {
             break Some(answer);
         }
     };
     screen::say(&Painted::in_place_of(drawn));
-    if let Some(answer) = &answer {
-        style::talk(&format!("  {}", in_words(question, answer)));
-    }
-    answer.unwrap_or(Answer::Declined)
+    answer
 }
 
-fn in_words(question: &Question, answer: &Answer) -> String {
-    match answer {
-        Answer::Chosen(ids) => {
-            let chosen = question.options.iter().filter(|option| ids.contains(&option.id));
-            let labels: Vec<String> = chosen.map(|option| style::one_line(&option.label, 60)).collect();
-            format!("answered: {}", labels.join(", "))
-        }
-        Answer::Text(text) => format!("answered: {}", style::one_line(text, 60)),
-        Answer::Declined => "declined".to_owned(),
-    }
+/// What Esc does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Esc {
+    Declines,
+    LeavesOpen,
 }
 
 /// The question and where the person is in it.
 struct Menu<'a> {
     question: &'a Question,
+    esc: Esc,
     at: usize,
     /// Those that are ticked, where several may be.
     ticked: Vec<bool>,
@@ -79,9 +89,9 @@ struct Menu<'a> {
 }
 
 impl<'a> Menu<'a> {
-    fn of(question: &'a Question) -> Self {
+    fn of(question: &'a Question, esc: Esc) -> Self {
         let words = question.options.is_empty().then(String::new);
-        Self { question, at: 0, ticked: vec![false; question.options.len()], words }
+        Self { question, esc, at: 0, ticked: vec![false; question.options.len()], words }
     }
 
     /// The lines one can stand on: the options, and words of one's own.
@@ -96,7 +106,7 @@ impl<'a> Menu<'a> {
         }
         let last = self.lines().saturating_sub(1);
         match key {
-            Key::Leave | Key::Ctrl('d') => return Some(Answer::Declined),
+            Key::Leave | Key::Ctrl('c' | 'd') => return Some(Answer::Declined),
             Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
             Key::Down => self.at = if self.at == last { 0 } else { self.at + 1 },
             Key::PageUp => self.at = 0,
@@ -117,7 +127,7 @@ impl<'a> Menu<'a> {
             Key::Clear => words.clear(),
             Key::Enter if !words.trim().is_empty() => return Some(Answer::Text(words.trim().to_owned())),
             Key::Leave if !self.question.options.is_empty() => self.words = None,
-            Key::Enter | Key::Leave | Key::Ctrl('d') => return Some(Answer::Declined),
+            Key::Enter | Key::Leave | Key::Ctrl('c' | 'd') => return Some(Answer::Declined),
             _ => {}
         }
         None
@@ -196,12 +206,16 @@ impl<'a> Menu<'a> {
         format!("{number}{tick}{}{key}{}", label(&option.label), label(&about))
     }
 
-    fn help(&self) -> &'static str {
+    fn help(&self) -> String {
+        let leaves = match self.esc {
+            Esc::Declines => "Esc declines",
+            Esc::LeavesOpen => "Esc leaves it open",
+        };
         match (&self.words, self.question.multiple) {
-            (Some(_), _) if self.question.options.is_empty() => "Enter answers · Esc declines",
-            (Some(_), _) => "Enter answers · Esc goes back",
-            (None, true) => "Space ticks · Enter answers · Esc declines",
-            (None, false) => "↑↓ Enter or its key · Esc declines",
+            (Some(_), _) if self.question.options.is_empty() => format!("Enter answers · {leaves}"),
+            (Some(_), _) => "Enter answers · Esc goes back".to_owned(),
+            (None, true) => format!("Space ticks · Enter answers · {leaves}"),
+            (None, false) => format!("↑↓ Enter or its key · {leaves}"),
         }
     }
 }
@@ -231,7 +245,7 @@ fn draw(menu: &Menu<'_>, ready: bool, before: usize) -> usize {
         }
     }
     if ready {
-        let help = style::one_line(menu.help(), width.saturating_sub(2));
+        let help = style::one_line(&menu.help(), width.saturating_sub(2));
         out.style(Style::DIM.when(style::colour()), &format!("  {help}"));
     }
     out.text("\n");
@@ -270,7 +284,7 @@ mod tests {
     }
 
     fn pressed(question: &Question, keys: &[Key]) -> Option<Answer> {
-        let mut menu = Menu::of(question);
+        let mut menu = Menu::of(question, Esc::Declines);
         keys.iter().find_map(|key| menu.press(*key))
     }
 

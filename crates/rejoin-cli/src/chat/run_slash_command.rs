@@ -41,6 +41,7 @@ impl Live<'_> {
                 style::talk("the next turn begins a new session of the agent, told the history");
                 Ok(())
             }
+            "answer" => self.answer(),
             "branch" | "tree" if rest.is_empty() => self.as_in_the_shell("show", "--tree", editor),
             "cost" | "copy" | "export" | "tree" => self.about_it(name, rest),
             _ => self.as_in_the_shell(name, rest, editor),

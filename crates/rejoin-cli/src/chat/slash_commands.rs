@@ -46,6 +46,7 @@ pub(super) const COMMANDS: &[Slash] = &[
     slash("rewind", "[TURNS | MESSAGE]", "take back turns; nothing is deleted", Takes::Id),
     slash("edit", "[MESSAGE] [--from-here]", "change what was said, in place or as a branch", Takes::Message),
     slash("retry", "[MESSAGE]", "run a turn again", Takes::Message),
+    slash("answer", "", "answer what an agent asks in this conversation elsewhere", Takes::Nothing),
     slash("why", "[AGENT]", "would the next turn resume? each guard with its values", Takes::Agent),
     slash("show", "[--tree] [--ids] [-n TURNS]", "what was said and done, all of it", Takes::Nothing),
     slash("cost", "", "tokens, dollars and time so far", Takes::Nothing),

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use rejoin::{Change, Event, MessageId, Told, TurnId, call_words};
+use rejoin::{Change, Event, MessageId, Question, Told, TurnId, call_words};
 
 use super::tool_calls;
 use crate::markdown::Markdown;
 use crate::screen::{Painted, Style, label};
-use crate::turn_words::{Headline, Stage, closing_line};
+use crate::turn_words::{self, Headline, Stage, closing_line};
 use crate::{style, tty};
 
 /// The turns that have not ended.
@@ -23,6 +23,8 @@ struct TurnElsewhere {
     text: Option<(MessageId, String)>,
     /// Calls that have not come back: the id, and what they are about.
     calls: Vec<(String, String)>,
+    /// Questions that were not answered yet.
+    questions: Vec<Question>,
 }
 
 impl TurnsElsewhere {
@@ -86,12 +88,18 @@ impl TurnElsewhere {
             }
             Event::Question(question) => {
                 self.paragraph(out);
-                let text = format!("? {} (asked elsewhere)", question.text);
-                line(out, Style::YELLOW, &text);
+                line(out, Style::WARNING, &self::question(question));
+                self.questions.push(question.clone());
+            }
+            Event::QuestionAnswered(answer) => {
+                if let Some(at) = self.questions.iter().position(|asked| asked.id == answer.question) {
+                    let words = turn_words::answer(&self.questions.remove(at), &answer.clone().into());
+                    dim(out, &format!("  {words}"));
+                }
             }
             Event::Warning { code, text } if code != "retry" => {
                 self.paragraph(out);
-                line(out, Style::YELLOW, &format!("! {text}"));
+                line(out, Style::WARNING, &format!("! {text}"));
             }
             Event::Result { receipt, .. } => {
                 self.paragraph(out);
@@ -125,6 +133,11 @@ impl TurnElsewhere {
         out.append(&markdown.feed(&text, tty::text_columns()));
         out.append(&markdown.end());
     }
+}
+
+/// What an agent asks there, and how to answer it from here.
+pub(super) fn question(question: &Question) -> String {
+    format!("? {} (asked elsewhere; Enter answers it)", question.text)
 }
 
 /// A change that matters to whoever goes on.

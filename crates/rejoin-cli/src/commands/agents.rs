@@ -3,11 +3,14 @@ use std::fmt::Write as _;
 use clap::Args;
 use rejoin::AgentReport;
 
+use crate::pager::PagerArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
 
 #[derive(Args)]
 pub(crate) struct AgentsArgs {
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -19,7 +22,7 @@ pub(crate) fn agents(args: &AgentsArgs) -> anyhow::Result<i32> {
     if args.json {
         screen::json(&agents)?;
     } else {
-        screen::print(agents.iter().map(paragraph).collect::<String>())?;
+        args.pager.print(&agents.iter().map(paragraph).collect::<String>().into())?;
     }
     Ok(exit::DONE)
 }

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use rejoin::{AgentCheck, AgentCheckup, Finding};
 
+use crate::pager::PagerArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
 
@@ -11,6 +12,8 @@ pub(crate) struct DoctorArgs {
     /// Spend two tiny turns on each agent to prove that the second remembers the first
     #[arg(long)]
     pub(crate) turn: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -27,7 +30,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<i32> {
         let place = style::home_path(&home.home.display().to_string());
         let mut out: String = checkups.iter().map(paragraph).collect();
         out += &points(&format!("{} rejoin's home ({})", mark(home.worst()), label(&place)), &home.checks);
-        screen::print(out)?;
+        args.pager.print(&out.into())?;
         if !args.turn {
             style::talk(
                 "no turn was spent; `rejoin doctor --turn` proves the memory of each agent with two tiny ones",

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use rejoin::{Format, Redactor};
-use tempfile::NamedTempFile;
 
+use crate::draft_file::Draft;
 use crate::screen::{self, Stdout};
 use crate::{exit, style};
 
@@ -98,7 +98,7 @@ fn tell(left_out: bool, redactor: Option<&Redactor>) {
 /// Where an export goes. A file that is there is replaced when the new one is whole, and stays as it was if it never
 /// is; like the journal it comes from, only its owner may read it. A pipe or a device is written to.
 enum Target {
-    File { draft: NamedTempFile, path: PathBuf },
+    File(Draft),
     Other(File),
     Stdout(Stdout),
 }
@@ -121,14 +121,12 @@ impl Target {
         }
         // What a link names is replaced, not the link; one that names nothing yet is.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let directory =
-            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self::File { draft: NamedTempFile::with_prefix_in(".rejoin-export-", directory)?, path })
+        Ok(Self::File(Draft::of(path)?))
     }
 
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Self::File { draft, .. } => draft,
+            Self::File(draft) => draft,
             Self::Other(file) => file,
             Self::Stdout(stdout) => stdout,
         }
@@ -136,11 +134,7 @@ impl Target {
 
     /// All is written.
     fn keep(self) -> io::Result<()> {
-        if let Self::File { draft, path } = self {
-            draft.as_file().sync_all()?;
-            draft.persist(path)?;
-        }
-        Ok(())
+        if let Self::File(draft) = self { draft.keep() } else { Ok(()) }
     }
 }
 

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use rejoin::JournalCheck;
 
+use crate::pager::PagerArgs;
 use crate::screen::label;
 use crate::{exit, screen, style};
 
@@ -17,6 +18,8 @@ pub(crate) struct FsckArgs {
     /// Repair what can be repaired by appending; nothing is ever rewritten
     #[arg(long)]
     pub(crate) repair: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -36,7 +39,8 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
     if args.json {
         screen::sorted_json(&checked)?;
     } else {
-        screen::print(checked.iter().filter(|checked| checked.count > 0).map(paragraph).collect::<String>())?;
+        let unsound = checked.iter().filter(|checked| checked.count > 0);
+        args.pager.print(&unsound.map(paragraph).collect::<String>().into())?;
         style::talk(&format!("{} checked, {sound} sound", style::plural(checked.len(), "conversation")));
     }
     Ok(if sound == checked.len() { exit::DONE } else { exit::DAMAGED })

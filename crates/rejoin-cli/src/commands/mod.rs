@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod delete;
 pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod exists;

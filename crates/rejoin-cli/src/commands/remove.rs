@@ -1,10 +1,10 @@
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::Args;
 use rejoin::{ConversationView, PruneFilter};
 
-use crate::{ask, exit, screen, style};
+use super::delete::{self, Deletable, PruneHow};
+use crate::style;
 
 #[derive(Args)]
 pub(crate) struct RmArgs {
@@ -17,7 +17,6 @@ pub(crate) struct RmArgs {
 }
 
 #[derive(Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct PruneArgs {
     /// Those last used before (90d, 12w, 6h); a name or a label is no use
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
@@ -31,12 +30,8 @@ pub(crate) struct PruneArgs {
     /// Of all projects, not only this one
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
-    /// Show what would be deleted
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Do not ask
-    #[arg(short, long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) how: PruneHow,
 }
 
 /// `rejoin rm`
@@ -50,7 +45,7 @@ pub(crate) fn rm(args: &RmArgs) -> anyhow::Result<i32> {
             views.push(view);
         }
     }
-    delete(views, args.yes)
+    delete::delete(views, args.yes)
 }
 
 /// `rejoin prune`
@@ -62,61 +57,25 @@ pub(crate) fn prune(args: &PruneArgs) -> anyhow::Result<i32> {
         tags: args.tag.clone(),
         keep_named: args.keep_named,
     })?;
-    if views.is_empty() {
-        style::talk("nothing is that old");
-        return Ok(exit::DONE);
-    }
-    if args.dry_run {
-        screen::print(views.iter().map(line).collect::<String>())?;
-        return Ok(exit::DONE);
-    }
-    delete(views, args.yes)
+    delete::prune(views, &args.how)
 }
 
-fn delete(views: Vec<ConversationView<'_>>, yes: bool) -> anyhow::Result<i32> {
-    let what = style::plural(views.len(), "conversation");
-    let lines: Vec<String> = views.iter().map(line).collect();
-    if !yes && !may_delete(&what, &lines, "the agents' own sessions stay")? {
-        return Ok(exit::CANCELLED);
-    }
-    let mut code = exit::DONE;
-    for view in views {
-        let id = view.id().short();
-        match view.remove() {
-            Ok(()) => style::talk(&format!("deleted {id}")),
-            // It is in use, or went on while we asked: not what was meant.
-            Err(error) if error.is_busy() => {
-                style::loud(&format!("! kept {id}: {error}"));
-                code = exit::BUSY;
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(code)
-}
+impl Deletable for ConversationView<'_> {
+    const NAME: &'static str = "conversation";
+    const STAYS: &'static str = "the agents' own sessions stay";
 
-/// Asks a person; who is none has to say it beforehand.
-pub(crate) fn may_delete(what: &str, lines: &[String], stays: &str) -> anyhow::Result<bool> {
-    if !std::io::stdin().is_terminal() || !style::on_terminal() {
-        let text = format!("this would delete {what} for good; say --yes if that is meant");
-        return Err(rejoin::Error::Config(text).into());
+    fn short_id(&self) -> String {
+        self.id().short()
     }
-    for line in lines {
-        style::talk(line.trim_end());
-    }
-    let yes = ask::yes(&format!("delete {what} for good? ({stays})"));
-    if !yes {
-        style::talk("nothing was deleted");
-    }
-    Ok(yes)
-}
 
-fn line(view: &ConversationView<'_>) -> String {
-    let title = view.title().unwrap_or_default();
-    let turns = style::plural(view.conversation().tree.turns().len(), "turn");
-    format!(
-        "{}  {:<44}  {turns}\n",
-        view.id().short(),
-        style::title(view.conversation().name.as_deref(), &title, 44)
-    )
+    fn line(&self) -> String {
+        let title = self.title().unwrap_or_default();
+        let turns = style::plural(self.conversation().tree.turns().len(), "turn");
+        let title = style::title(self.conversation().name.as_deref(), &title, 44);
+        format!("{}  {title:<44}  {turns}\n", self.id().short())
+    }
+
+    fn delete(self) -> anyhow::Result<()> {
+        Ok(self.remove()?)
+    }
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use rejoin::{Event, TurnBuilder};
@@ -79,7 +79,9 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result
     let stopped = Arc::new(AtomicBool::new(false));
     if how.output == Output::Text && ask::can_ask() {
         let stopped = Arc::clone(&stopped);
-        turn = turn.on_question(move |question| ask::ask(question, &stopped));
+        turn = turn.on_question(move |question| {
+            ask::ask(question, &mut || !stopped.load(Ordering::Relaxed) && question.is_open())
+        });
     }
     // Until the command ends: what is over already cannot be stopped, and must not look as if it was.
     let _running = Running::begin(turn.canceller()?, stopped).telling(printer.status());

@@ -4,12 +4,14 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use rejoin::{Agent, Query, SearchFilter, SearchHit, TextSource};
+use unicode_width::UnicodeWidthStr;
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
 use crate::pager::PagerArgs;
 use crate::screen::{self, Painted, Style, label};
-use crate::table::in_colour;
+use crate::table::{for_a_person, in_colour, width};
+use crate::wrap::hanging;
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -96,9 +98,12 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
 }
 
 fn paragraph(hit: &SearchHit, out: &mut Painted) {
-    let _ = write!(out, "{}\n    ", about(hit));
-    highlighted(hit, out);
-    out.text("\n");
+    let columns = if for_a_person() { width() } else { usize::MAX };
+    // What does not fit stands below the title, behind the id.
+    for line in hanging(&about(hit), columns, 10) {
+        let _ = writeln!(out, "{line}");
+    }
+    highlighted(hit, columns, out);
 }
 
 fn about(hit: &SearchHit) -> String {
@@ -125,13 +130,27 @@ fn who(hit: &SearchHit) -> String {
     }
 }
 
-/// The snippet, the words that were looked for in bold.
-fn highlighted(hit: &SearchHit, out: &mut Painted) {
-    let mut last = 0;
-    for [start, end] in &hit.marks {
-        out.text(&hit.snippet[last..*start]);
-        out.style(Style::BOLD.when(in_colour()), &hit.snippet[*start..*end]);
-        last = *end;
+/// The snippet in lines that are set off, the words that were looked for in bold.
+fn highlighted(hit: &SearchHit, columns: usize, out: &mut Painted) {
+    const INDENT: &str = "    ";
+    out.text(INDENT);
+    let (mut at, mut column) = (0, INDENT.len());
+    for word in hit.snippet.split_inclusive(' ') {
+        let wide = label(word).width();
+        if column + wide > columns && column > INDENT.len() {
+            out.text("\n");
+            out.text(INDENT);
+            column = INDENT.len();
+        }
+        let end = at + word.len();
+        let begin = at;
+        for [from, to] in hit.marks.iter().filter(|[from, to]| *from >= begin && *to <= end) {
+            out.text(&hit.snippet[at..*from]);
+            out.style(Style::BOLD.when(in_colour()), &hit.snippet[*from..*to]);
+            at = *to;
+        }
+        out.text(&hit.snippet[at..end]);
+        (at, column) = (end, column + wide);
     }
-    out.text(&hit.snippet[last..]);
+    out.text("\n");
 }

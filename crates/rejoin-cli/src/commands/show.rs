@@ -131,7 +131,7 @@ fn heading(
         out.text("\n");
     }
     if let Some(text) = view.not_counted()? {
-        out.style(Style::YELLOW.when(colour), &format!("! {}", label(&text)));
+        out.style(Style::WARNING.when(colour), &format!("! {}", label(&text)));
         out.text("\n");
     }
     Ok(())

@@ -5,8 +5,11 @@ use std::time::{Duration, SystemTime};
 use clap::{Args, ValueEnum};
 use rejoin::{GroupCounts, StatsFilter, TurnCounts};
 
+use crate::pager::PagerArgs;
 use crate::screen::{self, label};
-use crate::table::{Column, lay_out, width};
+use crate::table::{Column, for_a_person, lay_out, width};
+use crate::turn_words::reason_named;
+use crate::wrap::hanging;
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -25,6 +28,8 @@ pub(crate) struct StatsArgs {
     /// Count the turns of all projects
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -78,28 +83,31 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
         out.push('\n');
         out.push_str(&bars(groups, by));
     }
-    screen::print(out)?;
+    args.pager.print(&out.into())?;
     Ok(exit::DONE)
 }
 
 fn totals(all: &TurnCounts) -> String {
     let mut out = String::new();
+    let columns = if for_a_person() { width() } else { usize::MAX };
+    let bar = width().saturating_sub(20).clamp(10, 30);
     let mut line = |what: &str, text: String| {
-        let _ = writeln!(out, "{what:<9} {text}");
+        for row in hanging(format!("{what:<9} {text}").trim_end(), columns, 18) {
+            let _ = writeln!(out, "{row}");
+        }
     };
     let conversations = style::plural(all.conversations as usize, "conversation");
     line("turns", format!("{} in {conversations}", style::number(all.turns)));
     let share = all.resumed as f64 / all.turns.max(1) as f64;
-    line("resumed", format!("{:<7} {}", style::number(all.resumed), plot(share, 30)));
+    line("resumed", format!("{:<7} {}", style::number(all.resumed), plot(share, bar)));
     let fresh: u64 = all.fresh.values().sum();
     let mut reasons: Vec<(&String, &u64)> = all.fresh.iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let reasons: Vec<String> = reasons
-        .iter()
-        .map(|(reason, count)| format!("{} {}", label(reason), style::number(**count)))
-        .collect();
     let share = fresh as f64 / all.turns.max(1) as f64;
-    line("fresh", format!("{:<7} {}  {}", style::number(fresh), plot(share, 30), reasons.join(", ")));
+    line("fresh", format!("{:<7} {}", style::number(fresh), plot(share, bar)));
+    for (reason, count) in reasons {
+        line("", format!("{:>5}   {}", style::number(*count), label(reason_named(reason))));
+    }
     if all.failed + all.cut > 0 {
         line("failed", format!("{}, cut short {}", style::number(all.failed), style::number(all.cut)));
     }
@@ -152,7 +160,7 @@ fn bars(groups: &BTreeMap<String, GroupCounts>, by: By) -> String {
     let columns = vec![
         column(title, false, 0, &|name, _| style::cut(&style::home_path(name), 200)),
         column("turns", true, 0, &|_, bar| style::number(bar.turns)),
-        column("", false, 0, &|_, bar| plot(bar.turns as f64 / most as f64, 20)),
+        column("", false, 5, &|_, bar| plot(bar.turns as f64 / most as f64, 20)),
         column("resumed", true, 0, &|_, bar| style::number(bar.resumed)),
         column("tokens", true, 2, &|_, bar| {
             style::count(bar.usage.input + bar.usage.cached + bar.usage.output)

@@ -75,7 +75,7 @@ impl TurnView {
             }
         }
         for line in unanswered(view, turn)? {
-            self.line(Style::YELLOW, &format!("  {line}"), out);
+            self.line(Style::WARNING, &format!("  {line}"), out);
         }
         self.failure(turn, out);
         Ok(())
@@ -211,8 +211,8 @@ impl TurnView {
         let (mark, style) = match call.status {
             Some(CallStatus::Success) => (" ✓", Style::GREEN),
             Some(CallStatus::Error) => (" ✗", Style::RED),
-            Some(CallStatus::Cancelled) => (" ⊘ cancelled", Style::YELLOW),
-            None => (" …", Style::YELLOW),
+            Some(CallStatus::Cancelled) => (" ⊘ cancelled", Style::WARNING),
+            None => (" …", Style::WARNING),
         };
         let took = call.milliseconds.filter(|took| *took >= NOTABLE);
         let took = took.map(|took| format!(" · {}", style::elapsed(took))).unwrap_or_default();

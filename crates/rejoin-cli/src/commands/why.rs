@@ -5,7 +5,9 @@ use clap::Args;
 use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, TurnBuilder, Why};
 
 use crate::screen::{self, label};
+use crate::table::{for_a_person, width};
 use crate::turn_words::{Stage, decision, reason};
+use crate::wrap::{hanging, wrapped};
 use crate::{exit, style};
 
 #[derive(Args)]
@@ -41,7 +43,8 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
     }
     let view = rejoin.open_conversation(why.conversation)?;
     let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
-    let mut out = outlook(&why) + "\n";
+    let columns = if for_a_person() { width() } else { usize::MAX };
+    let mut out = hanging(&outlook(&why), columns, 4).join("\n") + "\n";
     let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
     let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
     line(&mut out, why.can_resume, &format!("{} can resume", why.agent), &format!("{resume}{version}"));
@@ -72,8 +75,23 @@ pub(crate) fn outlook(why: &Why) -> String {
 }
 
 fn line(out: &mut String, ok: bool, name: &str, words: &str) {
+    /// Where values begin: beside the names, if the terminal is wide, else below them.
+    const BESIDE: usize = 30;
+    const BELOW: usize = 6;
+    const WIDE: usize = 60;
     let mark = if ok { '✓' } else { '✗' };
-    let _ = writeln!(out, "  {mark} {:<24}  {}", label(name), label(words));
+    let (name, words) = (label(name), label(words));
+    let columns = if for_a_person() { width() } else { usize::MAX };
+    let indent = if columns >= WIDE { BESIDE } else { BELOW };
+    let mut lines = wrapped(&words, columns - indent).into_iter();
+    if columns >= WIDE {
+        let _ = writeln!(out, "  {mark} {name:<24}  {}", lines.next().unwrap_or_default());
+    } else {
+        let _ = writeln!(out, "  {mark} {name}");
+    }
+    for line in lines {
+        let _ = writeln!(out, "{:indent$}{line}", "");
+    }
 }
 
 /// A guard's name for people, and its two values in words.

@@ -11,6 +11,7 @@ mod supervised;
 
 pub(crate) use left::{Left, end as end_left, list as list_processes};
 pub use main::supervisor_main;
+pub use processes::runs_inside;
 pub(crate) use protocol::{Command, Report};
 pub use supervised::{Helper, SUPERVISE};
 pub(crate) use supervised::{LaunchSpec, PATIENCE, Supervised};

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rejoin_core::TurnId;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 
 /// One process.
@@ -91,6 +92,12 @@ pub(super) fn marked(mark: &str) -> String {
         Ok(outer) if !outer.is_empty() => format!("{outer}:{mark}"),
         _ => mark.to_owned(),
     }
+}
+
+/// Whether this process was started by the agent of a turn, or by something that the agent started.
+pub fn runs_inside(turn: TurnId) -> bool {
+    let turn = turn.to_string();
+    std::env::var(MARK).is_ok_and(|marks| marks.split(':').any(|mark| mark == turn))
 }
 
 /// Whether a process was started with one of these marks, as far as we may look at it.

@@ -148,6 +148,15 @@ fn a_turn_is_stopped_in_time_while_the_disk_stands_still() {
 }
 
 #[test]
+fn a_turn_that_was_given_up_before_its_agent_was_started_starts_none() {
+    let place = Place::new();
+    place.canceller().cancel();
+    let ran = place.run("touch started; echo say hello; echo end");
+    assert_eq!(*ran.outcome(), Outcome::Cancelled);
+    assert!(!place.path().join("started").exists());
+}
+
+#[test]
 fn another_process_stops_a_turn_by_its_journal() {
     let place = Place::new();
     let (engine, other) = (place.engine(), place.engine());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rejoin::{
     Agent, ConversationId, ConversationView, Error, FailureClass, Outcome, TurnBuilder, TurnId, TurnOutcome,
-    TurnState, exit_code,
+    TurnError, TurnState, exit_code,
 };
 
 use super::history::Noted;
@@ -168,6 +168,10 @@ impl Walk<'_> {
         let stopped = || halt.requested();
         let _place =
             self.places.map(|places| TakenPlace::wait(places, (turn.id(), conversation), dir, &stopped));
+        if self.places.is_some() && stopped() {
+            let what = "a place among the turns that run".to_owned();
+            return Ok(Err(TurnError::Cancelled { what }.into()));
+        }
         // Noted before it is begun, its fork included: whenever we are killed, it is found again.
         self.write(Record::Turn { key: task.key.clone(), conversation, turn: turn.id(), sent_back })?;
         if let Place::InFork { of, after, fork } = place

@@ -118,7 +118,7 @@ impl<'a> Prepared<'a> {
         let mut anew = Vec::new();
         let mut updated = None;
         if options.updated {
-            let Updated { begun, flow: now, anew: changed } = Updated::read(&run.begun, &flow)?;
+            let Updated { begun, flow: now, anew: changed } = Updated::read(&run.begun, &flow, by)?;
             if begun.source != run.begun.source {
                 updated = Some(Box::new(begun.clone()));
             }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::prepare::with_what_they_wait_for;
 use super::record::Begun;
+use super::run_by::RunBy;
 use crate::FlowError;
 use crate::check::order;
 use crate::model::{Flow, Step};
@@ -20,8 +21,8 @@ pub(super) struct Updated {
 
 impl Updated {
     /// Reads the file of a run again. What it was given stays.
-    pub(super) fn read(begun: &Begun, old: &Flow) -> Result<Self, FlowError> {
-        let (source, flow) = begun.source.anew(Path::new(&begun.dir))?;
+    pub(super) fn read(begun: &Begun, old: &Flow, by: RunBy) -> Result<Self, FlowError> {
+        let (source, flow) = begun.source.anew(Path::new(&begun.dir), by)?;
         let inputs = flow.inputs_again(&begun.inputs).map_err(|words| {
             FlowError::Usage(format!("{words}; this run was begun without it: begin a new one"))
         })?;

@@ -16,7 +16,7 @@ use crate::message_parts::{self, MessagePart};
 pub enum TextSource {
     /// The name of the conversation.
     Name,
-    /// The user said it.
+    /// The user said it, or sent a file of this name along.
     User,
     /// The agent said it.
     Agent,
@@ -105,12 +105,13 @@ fn amended_texts(
     Ok(())
 }
 
-/// Hands out what was done. What was said goes on; in place of the rest stands something that only
+/// Hands out what was done or sent along. What was said goes on; in place of the rest stands something that only
 /// keeps the texts before and after it apart.
 fn pass(part: MessagePart<'_>, message: MessageId, each: &mut dyn FnMut(TurnText<'_>)) -> Part {
     match &part {
         MessagePart::Call(text) => each(TurnText { message, source: TextSource::Call, content: text }),
         MessagePart::Result(text) => each(TurnText { message, source: TextSource::Result, content: text }),
+        MessagePart::Attachment(name) => each(TurnText { message, source: TextSource::User, content: name }),
         MessagePart::Text { .. } | MessagePart::Other => {}
     }
     match part {

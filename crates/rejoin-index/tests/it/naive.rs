@@ -54,6 +54,7 @@ fn text(part: &Part) -> String {
             format!("{} {}", call.name, values.join(" "))
         }
         Part::Response { function_response: given } => given.response.output.clone(),
-        Part::Attachment { .. } | Part::Other(_) => String::new(),
+        Part::Attachment { attachment } => attachment.name.clone(),
+        Part::Other(_) => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The same question gets the same answer, whatever the index knows by now, and however few hits are wanted.
 
-use rejoin_core::{Kind, Part, Record};
-use rejoin_index::{Hit, Hits, Index};
+use rejoin_core::{Attachment, Kind, Part, Record};
+use rejoin_index::{Hit, Hits, Index, TextSource};
 use rusqlite::Connection;
 
 use crate::support::{Disk, conversation, hits, message, parts, record, said};
@@ -103,6 +103,30 @@ fn what_stands_behind_a_colour_is_found() {
     assert!(disk.found(&["31mzanzibar"]).is_empty());
     let hit = &hits(&mut disk.index(), &["zanzibar"], 1).hits[0];
     assert_eq!(&hit.snippet[hit.marks[0].clone()], "zanzibar");
+}
+
+#[test]
+fn a_file_that_was_sent_along_is_found_by_its_name() {
+    let disk = Disk::new();
+    disk.begin(1, "/p");
+    let id = conversation(1);
+    let attachment = Attachment {
+        name: "zanzibar-harbour.png".into(),
+        media_type: "image/png".into(),
+        size: 1,
+        sha256: String::new(),
+    };
+    let prompt = vec![Part::text("why is it red?"), Part::Attachment { attachment }];
+    disk.append(1, &[parts(id, 1, None, Kind::User, prompt)]);
+    for words in [&["zanzibar"][..], &["zanzibar-harbour.png"], &["red", "harb*"]] {
+        let answer = hits(&mut disk.index(), words, 1);
+        assert_eq!(answer, without_index(&disk, words, 1), "{words:?}");
+        assert_eq!(answer.hits[0].turn, Some(message(1)), "{words:?}");
+        assert!(answer.hits[0].said, "{words:?}");
+    }
+    let hit = &hits(&mut disk.index(), &["zanzibar"], 1).hits[0];
+    assert_eq!((hit.source, hit.snippet.as_str()), (TextSource::User, "zanzibar-harbour.png"));
+    assert!(disk.found(&["image"]).is_empty(), "what kind of file it was is not what was said");
 }
 
 #[test]

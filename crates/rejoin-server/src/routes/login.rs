@@ -8,17 +8,20 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::body::Body;
+use super::route_table::{Purpose, routes};
 use crate::app::Shared;
 use crate::auth::{CODE_GOOD_FOR, Peer, Via, on_disk};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The routes of this file.
-pub(crate) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(log_in)).routes(routes!(new_code)).routes(routes!(log_out))
+pub(crate) fn routes(purpose: Purpose) -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(purpose, self: log_in))
+        .routes(routes!(purpose, self: new_code))
+        .routes(routes!(purpose, self: log_out))
 }
 
 /// What a browser found in its address.

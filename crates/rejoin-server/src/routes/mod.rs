@@ -20,6 +20,7 @@ mod queue;
 mod responses;
 #[cfg(test)]
 mod restricted;
+pub(crate) mod route_table;
 mod run_again;
 mod run_view;
 mod runs;
@@ -31,6 +32,8 @@ mod turns;
 mod uploads;
 mod why;
 
+use std::sync::OnceLock;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, Method, Uri, header};
@@ -40,8 +43,8 @@ use bytes::Bytes;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use self::route_table::{Purpose, routes};
 use crate::app::Shared;
 use crate::auth;
 use crate::page;
@@ -81,12 +84,10 @@ impl Modify for Tokens {
 
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
-    let (router, document) = document();
-    let document = Bytes::from(document);
-    let openapi = move || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
     let gate = axum::middleware::from_fn_with_state(Shared::clone(&app), auth::gate);
+    let (router, _) = OpenApiRouter::new().nest(API, api(Purpose::Serve)).split_for_parts();
     router
-        .route(&format!("{API}/openapi.json"), get(openapi))
+        .route(&format!("{API}/openapi.json"), get(document))
         .fallback(elsewhere)
         .method_not_allowed_fallback(no_method)
         .layer(gate)
@@ -94,64 +95,68 @@ pub(crate) fn router(app: Shared) -> Router {
         .with_state(app)
 }
 
-/// All routes, and what is written of them.
-fn document() -> (Router<Shared>, String) {
-    let (router, mut document) =
-        OpenApiRouter::with_openapi(Document::openapi()).nest(API, api()).split_for_parts();
-    responses::complete(&mut document);
-    (router, document.to_pretty_json().unwrap_or_default())
+/// What is written of the routes, made when it is first asked for.
+async fn document() -> impl IntoResponse {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(|| Bytes::from(openapi())).clone();
+    ([(header::CONTENT_TYPE, "application/json")], document)
 }
 
 /// The OpenAPI document of the API, made from the types that are really used.
 pub fn openapi() -> String {
-    document().1
+    let described = OpenApiRouter::with_openapi(Document::openapi()).nest(API, api(Purpose::Describe));
+    let mut document = described.into_openapi();
+    responses::complete(&mut document);
+    document.to_pretty_json().unwrap_or_default()
 }
 
-fn api() -> OpenApiRouter<Shared> {
+fn api(purpose: Purpose) -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
-        .routes(routes!(overview::overview))
-        .routes(routes!(conversations::list))
-        .routes(routes!(conversations::show, conversations::change, conversations::remove))
-        .routes(routes!(transfer::export))
-        .routes(routes!(turns::window))
-        .routes(routes!(turns::whole))
-        .routes(routes!(turns::tree))
-        .routes(routes!(why::why))
-        .routes(routes!(edits::branch))
-        .routes(routes!(edits::rewind))
-        .routes(routes!(edits::edit))
-        .routes(routes!(questions::list))
-        .routes(routes!(questions::answer))
-        .routes(routes!(questions::tool_result))
-        .routes(routes!(events::conversation_events))
-        .routes(routes!(events::run_events))
-        .routes(routes!(events::stream))
-        .routes(routes!(agents::agents))
-        .routes(routes!(agents::doctor))
-        .routes(routes!(projects::projects))
-        .routes(routes!(search::search))
-        .routes(routes!(stats::stats))
-        .routes(routes!(health::health))
-        .routes(routes!(metrics::metrics))
-        .nest("/flows", flows::router())
-        .merge(runs_and_queues())
-        .merge(login::routes())
-        .merge(tokens::routes())
+        .routes(routes!(purpose, overview: overview))
+        .routes(routes!(purpose, conversations: list))
+        .routes(routes!(purpose, conversations: show, change, remove))
+        .routes(routes!(purpose, transfer: export))
+        .routes(routes!(purpose, turns: window))
+        .routes(routes!(purpose, turns: whole))
+        .routes(routes!(purpose, turns: tree))
+        .routes(routes!(purpose, why: why))
+        .routes(routes!(purpose, edits: branch))
+        .routes(routes!(purpose, edits: rewind))
+        .routes(routes!(purpose, edits: edit))
+        .routes(routes!(purpose, questions: list))
+        .routes(routes!(purpose, questions: answer))
+        .routes(routes!(purpose, questions: tool_result))
+        .routes(routes!(purpose, events: conversation_events))
+        .routes(routes!(purpose, events: run_events))
+        .routes(routes!(purpose, events: stream))
+        .routes(routes!(purpose, agents: agents))
+        .routes(routes!(purpose, agents: doctor))
+        .routes(routes!(purpose, projects: projects))
+        .routes(routes!(purpose, search: search))
+        .routes(routes!(purpose, stats: stats))
+        .routes(routes!(purpose, health: health))
+        .routes(routes!(purpose, metrics: metrics))
+        .nest("/flows", flows::router(purpose))
+        .merge(runs_and_queues(purpose))
+        .merge(login::routes(purpose))
+        .merge(tokens::routes(purpose))
 }
 
 /// The longest body that asks for a run: the longest prompt, written with escapes.
 const LONGEST_RUN_BODY: usize = 16 << 20;
 
 /// To ask for turns, what waits, and what may be larger than other bodies.
-fn runs_and_queues() -> OpenApiRouter<Shared> {
+fn runs_and_queues(purpose: Purpose) -> OpenApiRouter<Shared> {
     let runs = OpenApiRouter::new()
-        .routes(routes!(runs::post, runs::list))
-        .routes(routes!(runs::get))
-        .routes(routes!(run_again::cancel))
-        .routes(routes!(run_again::retry))
-        .routes(routes!(queue::get, queue::patch))
+        .routes(routes!(purpose, runs: post, list))
+        .routes(routes!(purpose, runs: get))
+        .routes(routes!(purpose, run_again: cancel))
+        .routes(routes!(purpose, run_again: retry))
+        .routes(routes!(purpose, queue: get, patch))
         .layer(DefaultBodyLimit::max(LONGEST_RUN_BODY));
-    let files = OpenApiRouter::new().routes(routes!(uploads::post)).routes(routes!(transfer::import));
+    let files = OpenApiRouter::new()
+        .routes(routes!(purpose, uploads: post))
+        .routes(routes!(purpose, transfer: import));
     runs.merge(files.layer(DefaultBodyLimit::max(uploads::LARGEST)))
 }
 

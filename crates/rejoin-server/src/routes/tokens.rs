@@ -8,18 +8,21 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::body::{Body, Path};
 use super::login::NewCode;
+use super::route_table::{Purpose, routes};
 use crate::app::Shared;
 use crate::auth::{NamedToken, Via, WantedToken, on_disk};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The routes of this file.
-pub(crate) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke)).routes(routes!(login_code))
+pub(crate) fn routes(purpose: Purpose) -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(purpose, self: list, create))
+        .routes(routes!(purpose, self: revoke))
+        .routes(routes!(purpose, self: login_code))
 }
 
 /// Tokens, without their secrets.

@@ -2,6 +2,8 @@ use clap::Args;
 use rejoin_flow::{Overview, Standing, short_run_id};
 
 use crate::commands::{open, project_here};
+use crate::pager::PagerArgs;
+use crate::table::{Column, for_a_person, lay_out, width};
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -9,6 +11,8 @@ pub(crate) struct FlowLsArgs {
     /// List the runs of all projects
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -25,15 +29,40 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
         let (place, more) = if args.all_projects { ("", "") } else { (" here", "; `-A` lists all projects") };
         style::talk(&format!("no flow was run{place} yet; begin with `rejoin flow run FILE`{more}"));
     }
-    screen::print(runs.iter().map(line).collect::<String>())?;
+    let lines = if for_a_person() { table(&runs) } else { runs.iter().map(line).collect() };
+    args.pager.print(&lines.into())?;
     Ok(exit::DONE)
 }
 
-pub(super) fn line(run: &Overview) -> String {
-    let (flow, place) = match run.standing {
-        Standing::Damaged => ("?", &run.file),
-        _ => (run.flow.as_str(), &run.dir),
+/// The same as wide as the terminal: what there is no room for is left out.
+fn table(runs: &[Overview]) -> String {
+    let column = |title, right, spare, cell: &dyn Fn(&Overview) -> String| Column {
+        title,
+        right,
+        spare,
+        cells: runs.iter().map(cell).collect(),
     };
+    let columns = vec![
+        column("run", false, 0, &|run| short_run_id(run.id)),
+        column("flow", false, 0, &|run| flow_and_place(run).0.to_owned()),
+        column("state", false, 0, &|run| run.standing.name().to_owned()),
+        column("steps", true, 1, &|run| format!("{} done", run.done)),
+        column("begun", true, 2, &|run| style::since(&run.time)),
+        column("directory", false, 3, &|run| style::home_path(flow_and_place(run).1)),
+    ];
+    lay_out(columns, "flow", width(), !runs.is_empty())
+}
+
+/// What is run, and where; of one that lost its beginning, its file.
+fn flow_and_place(run: &Overview) -> (&str, &str) {
+    match run.standing {
+        Standing::Damaged => ("?", &run.file),
+        _ => (&run.flow, &run.dir),
+    }
+}
+
+pub(super) fn line(run: &Overview) -> String {
+    let (flow, place) = flow_and_place(run);
     format!(
         "{}  {:<24}  {:<11}  {:>13}  {:>14}  {}\n",
         short_run_id(run.id),

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use rejoin_flow::{FlowError, Overview, RunStart, short_run_id};
+use rejoin::Rejoin;
+use rejoin_flow::{Overview, RunStart, short_run_id};
 
 use super::ls::line;
-use crate::commands::remove::may_delete;
+use crate::commands::delete::{self, Deletable, PruneHow};
 use crate::commands::{here, open, project_here};
-use crate::{exit, screen, style};
 
 #[derive(Args)]
 pub(crate) struct FlowRmArgs {
@@ -26,12 +26,8 @@ pub(crate) struct FlowPruneArgs {
     /// Of all projects, not only this one
     #[arg(short = 'A', long)]
     pub(crate) all_projects: bool,
-    /// Show what would be deleted
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Do not ask
-    #[arg(short, long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) how: PruneHow,
 }
 
 /// `rejoin flow rm`
@@ -44,7 +40,7 @@ pub(super) fn rm(args: &FlowRmArgs) -> anyhow::Result<i32> {
             runs.extend(RunStart::of(&rejoin, id)?.overview(&rejoin)?);
         }
     }
-    delete(&rejoin, &runs, args.yes)
+    delete::delete(deletable(&rejoin, runs), args.yes)
 }
 
 /// `rejoin flow prune`
@@ -52,35 +48,32 @@ pub(super) fn prune(args: &FlowPruneArgs) -> anyhow::Result<i32> {
     let rejoin = open()?;
     let project = project_here(args.all_projects)?;
     let runs = rejoin_flow::prunable(&rejoin, project.as_deref(), args.older_than)?;
-    if runs.is_empty() {
-        style::talk("nothing is that old");
-        return Ok(exit::DONE);
-    }
-    if args.dry_run {
-        screen::print(runs.iter().map(line).collect::<String>())?;
-        return Ok(exit::DONE);
-    }
-    delete(&rejoin, &runs, args.yes)
+    delete::prune(deletable(&rejoin, runs), &args.how)
 }
 
-fn delete(rejoin: &rejoin::Rejoin, runs: &[Overview], yes: bool) -> anyhow::Result<i32> {
-    let what = style::plural(runs.len(), "run");
-    let lines: Vec<String> = runs.iter().map(line).collect();
-    if !yes && !may_delete(&what, &lines, "the conversations of their steps stay")? {
-        return Ok(exit::CANCELLED);
+fn deletable(rejoin: &Rejoin, runs: Vec<Overview>) -> Vec<StoredRun<'_>> {
+    runs.into_iter().map(|overview| StoredRun { rejoin, overview }).collect()
+}
+
+/// A run, and where it is kept.
+struct StoredRun<'a> {
+    rejoin: &'a Rejoin,
+    overview: Overview,
+}
+
+impl Deletable for StoredRun<'_> {
+    const NAME: &'static str = "run";
+    const STAYS: &'static str = "the conversations of their steps stay";
+
+    fn short_id(&self) -> String {
+        short_run_id(self.overview.id)
     }
-    let mut code = exit::DONE;
-    for run in runs {
-        let id = short_run_id(run.id);
-        match rejoin_flow::remove(rejoin, run.id) {
-            Ok(()) => style::talk(&format!("deleted {id}")),
-            // It goes on: not what was meant.
-            Err(error @ FlowError::Busy(_)) => {
-                style::loud(&format!("! kept {id}: {error}"));
-                code = exit::BUSY;
-            }
-            Err(error) => return Err(error.into()),
-        }
+
+    fn line(&self) -> String {
+        line(&self.overview)
     }
-    Ok(code)
+
+    fn delete(self) -> anyhow::Result<()> {
+        Ok(rejoin_flow::remove(self.rejoin, self.overview.id)?)
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rejoin::{Decision, Event, Reason};
+use rejoin::Event;
 use rejoin_flow::{BrokenOffRun, Ended, FlowError, Key, Notice, Record, RunId, State, short_run_id};
 use serde::Serialize;
 
 use super::running_steps::RunningSteps;
 use crate::commands::turn_args::Output;
 use crate::screen::{WhileRead, label};
+use crate::turn_words::{self, Stage};
 use crate::{exit, style};
 
 /// Shows a run while it happens. Parallel steps may call it at once.
@@ -127,22 +128,15 @@ impl RunPrinter {
     fn event(&self, key: &Key, event: &Event) {
         match event {
             Event::Init { agent, plan, .. } => {
-                let plan = match plan {
-                    Decision::Resume { session, .. } => {
-                        format!("{agent} · resumed {}", style::short_session(session))
-                    }
-                    Decision::Fresh { why: Reason::FirstTurn, .. } => format!("{agent} · new session"),
-                    Decision::Fresh { why, replayed } => {
-                        format!("{agent} · fresh: {why}, {} replayed", style::plural(*replayed, "turn"))
-                    }
-                };
-                self.running.about(&key.to_string(), plan);
+                let at = |stage| turn_words::step(agent.as_str(), plan, stage);
+                self.running.about(&key.to_string(), at(Stage::Asked), Some(at(Stage::Confirmed)));
             }
+            Event::Session { .. } => self.running.confirmed(&key.to_string()),
             Event::Usage { usage, .. } => self.running.used(&key.to_string(), *usage),
             Event::ResumeRejected { agent, session, text } => {
                 let session = style::short_session(session);
                 let plan = format!("{agent} · would not resume {session} ({text}), the history is replayed");
-                self.running.about(&key.to_string(), plan);
+                self.running.about(&key.to_string(), plan, None);
             }
             Event::Warning { code, text } if code != "retry" => self.loud(&format!("! {key}: {text}")),
             _ => {}
@@ -158,6 +152,10 @@ impl RunPrinter {
             State::Cancelled => "■",
         };
         let mut parts = vec![format!("{sign} {}", ended.key)];
+        if ended.state == State::Done {
+            // Not every agent names its session.
+            self.running.confirmed(&ended.key.to_string());
+        }
         parts.extend(self.running.end(&ended.key.to_string()));
         match ended.state {
             State::Skipped => parts.push("skipped".into()),

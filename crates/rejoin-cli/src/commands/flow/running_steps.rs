@@ -36,6 +36,8 @@ struct Running {
     begun: Instant,
     /// Who does it, and how.
     about: String,
+    /// The same, once the agent has confirmed its session.
+    confirmed: Option<String>,
     usage: Option<Usage>,
 }
 
@@ -57,12 +59,22 @@ impl RunningSteps {
         let mut steps = lock(&self.steps);
         steps.running.retain(|step| step.name != name);
         let begun = Instant::now();
-        steps.running.push(Running { name: name.to_owned(), begun, about: String::new(), usage: None });
+        let (name, about) = (name.to_owned(), String::new());
+        steps.running.push(Running { name, begun, about, confirmed: None, usage: None });
     }
 
-    /// Who does a step, and how.
-    pub(super) fn about(&self, name: &str, about: String) {
-        self.change(name, |step| step.about = about);
+    /// Who does a step, and how; said otherwise once the agent has confirmed its session.
+    pub(super) fn about(&self, name: &str, about: String, confirmed: Option<String>) {
+        self.change(name, |step| (step.about, step.confirmed) = (about, confirmed));
+    }
+
+    /// The agent of a step has confirmed its session.
+    pub(super) fn confirmed(&self, name: &str) {
+        self.change(name, |step| {
+            if let Some(confirmed) = step.confirmed.take() {
+                step.about = confirmed;
+            }
+        });
     }
 
     /// What a step used so far.

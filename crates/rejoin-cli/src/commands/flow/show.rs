@@ -4,6 +4,7 @@ use clap::Args;
 use rejoin_flow::{Ended, Run, Standing};
 
 use crate::commands::{here, open};
+use crate::pager::PagerArgs;
 use crate::screen::{self, Painted, Style, label};
 use crate::{exit, style};
 
@@ -12,6 +13,8 @@ pub(crate) struct FlowShowArgs {
     /// Id or its beginning, @ (the newest of this project)
     #[arg(default_value = "@", hide_default_value = true)]
     pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) pager: PagerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -27,7 +30,7 @@ pub(super) fn show(args: &FlowShowArgs) -> anyhow::Result<i32> {
     if args.json {
         screen::json(&run)?;
     } else {
-        screen::print(text(&run))?;
+        args.pager.print(&text(&run))?;
     }
     Ok(exit::DONE)
 }

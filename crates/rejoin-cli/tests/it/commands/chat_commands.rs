@@ -124,7 +124,11 @@ fn what_the_agent_may_do_is_named_and_kept() {
     let bench = Bench::new();
     let Some(mut screen) = Screen::open(&bench, "chat -a demo") else { return };
     screen.says("demo", "/permissions").shows("no level was named");
-    screen.says("demo", "/permissions raed").shows("not a permission level").shows("did you mean \"read\"?");
+    screen
+        .says("demo", "/permissions raed")
+        .shows("not a permission level")
+        .shows("did you")
+        .shows("mean \"read\"?");
     screen.shows("demo › ").types("/permissions re\t").shows("/permissions read ").types("\r");
     screen.shows("permissions of the next turns: read").says("demo", "one MARK-a").shows("✓");
     screen.says("demo", "/quit");

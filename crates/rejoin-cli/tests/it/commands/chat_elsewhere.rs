@@ -83,6 +83,63 @@ fn a_question_asked_elsewhere_is_seen_and_not_asked_again() {
     let Some(mut screen) = Screen::open(&bench, "chat -c") else { return };
     screen.shows("next turn on demo").shows("demo › ");
     bench.next("ASK MARK-b").done();
-    screen.shows("? Tea or coffee? (asked elsewhere)").shows("✓ ").says("demo", "/quit");
+    screen.shows("? Tea or coffee? (asked elsewhere; Enter answers it)").shows("declined").shows("✓ ");
+    screen
+        .says("demo", "/answer")
+        .shows("nothing waits for an answer")
+        .says("demo", "")
+        .says("demo", "/quit");
     screen.ends(0);
+}
+
+/// Somebody at the prompt, and somebody else whose turn asks.
+fn asked_elsewhere(bench: &Bench) -> Option<(Screen, Screen)> {
+    let mut here = Screen::open(bench, "chat -c")?;
+    here.shows("next turn on demo").shows("demo › ");
+    let mut there = Screen::open(bench, "chat -c 'ASK MARK-b'")?;
+    there.shows("? Tea or coffee?").shows("Esc declines");
+    here.shows("? Tea or coffee? (asked elsewhere; Enter answers it)").shows("demo › ");
+    Some((here, there))
+}
+
+#[test]
+fn a_question_asked_elsewhere_is_answered_here_by_the_same_menu() {
+    let bench = Bench::after_a_turn();
+    let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
+    here.types("\r").shows("› 1 tea").shows("Esc leaves it open").types("2").shows("answered: coffee");
+    there.shows("answered: coffee (elsewhere, by chat)").shows("You answered “coffee”.");
+    here.shows("You answered “coffee”.").shows("✓ ").says("demo", "/quit");
+    there.says("demo", "/quit");
+    there.ends(0);
+    let text = here.ends(0);
+    assert_eq!(text.matches("answered: coffee").count(), 1, "it is said once: {text}");
+}
+
+#[test]
+fn of_two_who_answer_the_first_one_stands_and_the_other_is_told() {
+    let bench = Bench::after_a_turn();
+    let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
+    here.types("/answer\r").shows("Esc leaves it open");
+    there.types("1").shows("answered: tea");
+    here.shows("somebody else was faster: answered: tea").shows("You answered “tea”.");
+    here.says("demo", "/quit").shows("kept");
+    there.says("demo", "/quit");
+    here.ends(0);
+    there.ends(0);
+}
+
+#[test]
+fn a_question_that_is_left_open_waits_and_whoever_comes_later_sees_it() {
+    let bench = Bench::after_a_turn();
+    let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
+    here.types("\r").shows("Esc leaves it open").types("\u{3}").shows("left open");
+    here.says("demo", "/quit");
+    here.ends(0);
+    let Some(mut late) = Screen::open(&bench, "chat -c") else { return };
+    late.shows("? Tea or coffee? (asked elsewhere; Enter answers it)").says("demo", "");
+    late.shows("Esc leaves it open").types("milk\r").shows("answered: milk");
+    there.shows("You answered “milk”.").says("demo", "/quit");
+    late.shows("You answered “milk”.").says("demo", "/quit");
+    there.ends(0);
+    late.ends(0);
 }

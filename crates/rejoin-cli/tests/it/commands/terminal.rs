@@ -36,7 +36,7 @@ fn escape_sequences_of_an_answer_do_not_reach_a_terminal() {
     for (args, colours) in [("run hello", "1"), ("show", "1"), ("ls", "1"), ("run -c hello", "")] {
         let said = on_terminal(&bench, args).env("NO_COLOR", colours).done();
         // Colours, and the status line: it goes to the beginning of its line, and clears what is below.
-        let ours = ["[2m", "[33m", "[36m", "[0m", "[J"].map(|sequence| format!("\u{1b}{sequence}"));
+        let ours = ["[2m", "[35m", "[36m", "[0m", "[J"].map(|sequence| format!("\u{1b}{sequence}"));
         let shown = ours.iter().fold(said.stdout().to_owned(), |shown, ours| shown.replace(ours, ""));
         assert!(!shown.contains(['\u{1b}', '\u{7}']), "{args}: {shown:?}");
         assert!(args == "ls" || shown.contains("␛[2J␛]0;owned␇"), "nothing is hidden: {shown:?}");

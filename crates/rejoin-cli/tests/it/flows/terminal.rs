@@ -21,7 +21,7 @@ fn running_steps_have_a_line_each_and_settled_ones_stay() {
         return;
     };
     screen.shows(" one · demo · new session · 0 s").shows("✓ one · demo · new session · ");
-    screen.shows(" left · demo · resumed ").shows(" right · 0 s").shows("✓ left · demo · resumed ");
+    screen.shows(" left · demo · resum").shows(" right · 0 s").shows("✓ left · demo · resumed ");
     bench.file("go", "");
     screen.shows("✓ right · ").shows("✓ both · ");
     let raw = screen.raw();
@@ -29,6 +29,24 @@ fn running_steps_have_a_line_each_and_settled_ones_stay() {
     assert!(!raw.contains("\u{1b}[2m"), "no colours: {raw:?}");
     let shown = screen.ends(0);
     assert_eq!(shown.matches("✓ one").count(), 1, "what is settled is printed once: {shown}");
+}
+
+#[test]
+fn a_step_is_resuming_until_its_agent_has_named_its_session() {
+    let bench = Bench::new();
+    let flow = "
+steps:
+  one: { agent: demo, prompt: first }
+  two: { continue_from: one, prompt: HANG-EARLY, timeout: 2s, allow_failure: true }
+";
+    bench.file("test.flow.yaml", flow);
+    let Some(mut screen) = Screen::with(&bench, "flow run test.flow.yaml", &[("NO_COLOR", "1")]) else {
+        return;
+    };
+    screen.shows("✓ one · demo · new session · ").shows(" two · demo · resuming ").shows(" · 1 s");
+    screen.shows("✗ two · demo · resuming ");
+    let shown = screen.ends(0);
+    assert!(!shown.contains("resumed"), "{shown}");
 }
 
 #[test]

@@ -316,6 +316,9 @@ fn a_file_that_is_there_is_replaced_as_a_whole_and_is_private() {
     assert!(link.is_symlink(), "what it names is replaced");
     assert_eq!(fs::read_to_string(&before).unwrap(), "old", "nobody sees half of it");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "no draft is left");
+    fs::write(out.join(".rejoin-export-killed"), "half").unwrap();
+    bench.rejoin(&["export", "@", "--to", link.to_str().unwrap()]).done();
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "nor what somebody left who was killed");
     bench.rejoin(&["export", "@", "--to", out.to_str().unwrap()]).ends(2).tells(&["it is a directory"]);
     bench.rejoin(&["export", "@", "--to", "/dev/null"]).done();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());

@@ -59,6 +59,7 @@ macro_rules! in_the_table {
 mod agents;
 mod attach;
 mod bare;
+mod chat;
 mod directories;
 mod doctor;
 mod ephemeral;

@@ -262,6 +262,29 @@ fn a_killed_daemon_leaves_a_run_interrupted_and_the_next_one_goes_on_with_it() {
 }
 
 #[test]
+fn a_run_goes_on_with_the_file_as_it_is_now_and_reads_nothing_outside_of_its_project() {
+    let bench = Bench::new();
+    let (daemon, run) = waiting(&bench);
+    daemon.post(&format!("/api/v1/flows/runs/{run}/cancel"), &json!({})).is(202);
+    comes_to(&daemon, &run, "cancelled");
+    let route = format!("/api/v1/flows/runs/{run}/resume");
+    let secret = bench.outside("elsewhere").join("secret.flow.yaml");
+    fs::write(&secret, "steps: { one: { run: 'echo secret' } }").unwrap();
+    let file = bench.project().join("test.flow.yaml");
+    fs::remove_file(&file).unwrap();
+    symlink(&secret, &file).unwrap();
+    let problem = daemon.post(&route, &json!({ "updated": true })).text();
+    assert!(!problem.contains("echo secret"), "{problem}");
+    fs::remove_file(&file).unwrap();
+    bench.file("test.flow.yaml", WAITS.replace("MARK-two", "MARK-new").replace("until test -e go", "true"));
+    daemon.post(&route, &json!({ "updated": true })).is(202);
+    let shown = comes_to(&daemon, &run, "done");
+    let outputs: Vec<&str> =
+        shown["results"].as_array().unwrap().iter().filter_map(|step| step["output"].as_str()).collect();
+    assert!(outputs[1].contains("MARK-one,MARK-new"), "{outputs:?}");
+}
+
+#[test]
 fn a_daemon_that_is_told_to_end_stops_its_runs_first() {
     let bench = Bench::new();
     let (daemon, run) = waiting(&bench);

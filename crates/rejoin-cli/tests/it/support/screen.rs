@@ -1,5 +1,5 @@
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
@@ -45,6 +45,15 @@ impl Screen {
         env: &[(&str, &str)],
         (columns, rows): (usize, usize),
     ) -> Option<Self> {
+        let mut call = Call::of(bench, "env", &[]).env("TERM", "xterm");
+        for (name, value) in env {
+            call = call.env(name, value);
+        }
+        Self::by(call.command(), program, (columns, rows))
+    }
+
+    /// The same by a command that does nothing yet but run what its arguments say, in its environment.
+    pub(crate) fn by(mut command: Command, program: &str, (columns, rows): (usize, usize)) -> Option<Self> {
         if !std::env::split_paths("/usr/bin:/bin").any(|dir| dir.join("script").exists()) {
             eprintln!("skipped: there is no `script` to make a terminal with");
             return None;
@@ -53,12 +62,7 @@ impl Screen {
         let script = format!(
             "trap : INT; stty cols {columns} rows {rows}; {program}; echo code=$?; stty cols 80; stty -a"
         );
-        let terminal = ["--default-signal=HUP", "script", "-qec", &script, "/dev/null"];
-        let mut call = Call::of(bench, "env", &terminal).env("TERM", "xterm");
-        for (name, value) in env {
-            call = call.env(name, value);
-        }
-        let mut command = call.command();
+        command.args(["--default-signal=HUP", "script", "-qec", &script, "/dev/null"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         let (sender, output) = channel();

@@ -13,19 +13,19 @@ pub(crate) use limits::check as limits_of;
 #[cfg(test)]
 pub(crate) use runs::{begin, list as list_runs, show as show_run};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::route_table::{Purpose, routes};
 use crate::app::Shared;
 
 /// All of them.
-pub(crate) fn router() -> OpenApiRouter<Shared> {
+pub(crate) fn router(purpose: Purpose) -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
-        .routes(routes!(files::files))
-        .routes(routes!(files::validate))
-        .routes(routes!(runs::list, runs::begin))
-        .routes(routes!(runs::show))
-        .routes(routes!(graph::graph))
-        .routes(routes!(runs::cancel))
-        .routes(routes!(runs::resume))
-        .routes(routes!(events::events))
+        .routes(routes!(purpose, files: files))
+        .routes(routes!(purpose, files: validate))
+        .routes(routes!(purpose, runs: list, begin))
+        .routes(routes!(purpose, runs: show))
+        .routes(routes!(purpose, graph: graph))
+        .routes(routes!(purpose, runs: cancel))
+        .routes(routes!(purpose, runs: resume))
+        .routes(routes!(purpose, events: events))
 }

@@ -89,6 +89,10 @@ pub(crate) struct ResumeFlow {
     /// Run this step and those after it anew, whatever they came to.
     #[serde(default)]
     from: Option<String>,
+    /// Take the file as it is now: steps that are done are kept if they, and all that they wait for, say the same as
+    /// before.
+    #[serde(default)]
+    updated: bool,
 }
 
 /// Goes on with a run where it was cut; what is done is not run again.
@@ -108,7 +112,7 @@ pub(crate) async fn resume(
     let begun = app.flow_runs.begin(&app, move |rejoin| {
         let id = named.seen_by(&shared, &caller, rejoin)?;
         let dir = RunStart::of(rejoin, id)?.dir;
-        let options = ResumeOptions { from: wanted.from, by: RunBy::Daemon, ..ResumeOptions::default() };
+        let options = ResumeOptions { from: wanted.from, updated: wanted.updated, by: RunBy::Daemon };
         let prepared = Prepared::again(rejoin, id, &options)?;
         limits::check(&shared, &caller, prepared.flow(), Path::new(&dir))?;
         Ok(prepared)
