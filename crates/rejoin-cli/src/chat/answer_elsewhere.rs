@@ -67,26 +67,22 @@ impl<'a> AskedElsewhere<'a> {
         let answer =
             question_menu::put_elsewhere(&question, &mut || self.became_within(Duration::ZERO).is_none());
         let Some(answer) = answer else {
-            return Ok(match self.became.clone() {
-                Some(became) => self.tell(&became, None),
-                None => {
-                    style::talk("  left open: /answer comes back to it");
-                    Put::LeftOpen
-                }
-            });
+            if let Some(became) = self.became.clone() {
+                return Ok(self.tell(&became, None));
+            }
+            style::talk("  left open: /answer comes back to it");
+            return Ok(Put::LeftOpen);
         };
         let given = self.recorded(answer);
         match self.rejoin.ask_to_answer(self.conversation, self.turn, given.clone()) {
             Ok(()) | Err(rejoin::Error::Turn(TurnError::NotAnswered(NotAnswered::Closed))) => {}
             Err(error) => return Err(error.into()),
         }
-        match self.became_within(TAKEN_UP_WITHIN) {
-            Some(became) => Ok(self.tell(&became, Some(&given))),
-            None => {
-                style::loud("! the answer was handed over, and is not taken up yet");
-                Ok(Put::LeftOpen)
-            }
+        if let Some(became) = self.became_within(TAKEN_UP_WITHIN) {
+            return Ok(self.tell(&became, Some(&given)));
         }
+        style::loud("! the answer was handed over, and is not taken up yet");
+        Ok(Put::LeftOpen)
     }
 
     fn recorded(&self, answer: Answer) -> QuestionAnswer {

@@ -147,13 +147,11 @@ impl<'a> Live<'a> {
 
     /// Answers what an agent asks in this conversation elsewhere.
     pub(super) fn answer(&mut self) -> anyhow::Result<()> {
-        match self.asked_elsewhere()? {
-            Some(asked) => self.answer_all(asked),
-            None => {
-                style::talk("nothing waits for an answer in this conversation");
-                Ok(())
-            }
+        if let Some(asked) = self.asked_elsewhere()? {
+            return self.answer_all(asked);
         }
+        style::talk("nothing waits for an answer in this conversation");
+        Ok(())
     }
 
     /// Enter alone: the same, where there is something to answer.

@@ -34,7 +34,7 @@ fn pi(bench: &Bench, dir: &Path, prompt: &str) {
         json!({"type": "message", "id": "a", "timestamp": "2026-01-03T00:00:00Z",
             "message": {"role": "user", "content": prompt}}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n") + "\n";
     fs::write(place.join(format!("2026-01-03T00-00-00-000Z_{id}.jsonl")), text).unwrap();
 }
 
