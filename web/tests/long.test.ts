@@ -5,11 +5,14 @@ import { eventually, parts, shows, world, type Daemon } from "./harness";
 import { addTurns } from "./journal";
 
 const TURNS = 5_000;
-const CHUNKS = 400;
+/** One every 20 ms: more than can be said while somebody types, also on a busy machine. */
+const CHUNKS = 1_200;
 const SLOWER = 4;
 /** Milliseconds from a key to the picture that shows it, for 95 of 100 keys: 50 where one alone takes a frame of 16. */
 const KEY_TO_PAINT = 50;
 const ADDED = KEY_TO_PAINT - 16;
+/** On a machine that is busy with other things everything takes longer, with and without text that comes in. */
+const TIMES = 2;
 const WORDS = "words that somebody types while the agent is still talking, and a few more";
 /** Other programs of the machine may spoil a round, but not all of them. */
 const ROUNDS = 5;
@@ -66,7 +69,7 @@ async function measured(page: Page): Promise<Measured> {
   });
 }
 
-test("5,000 turns: while 400 pieces stream and the processor is slow, keys are shown at once and nothing is blank", async (t) => {
+test("5,000 turns: while pieces stream and the processor is slow, keys are shown at once and nothing is blank", async (t) => {
   const { daemon, context, open, complaints } = await world(t);
   const conversation = await longConversation(daemon);
   const page = await open(`/c/${conversation}`);
@@ -101,7 +104,7 @@ test("5,000 turns: while 400 pieces stream and the processor is slow, keys are s
     // Who reads along is kept at the end.
     await eventually("the end to be seen", () => turns.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 48));
     told.push(`${beside} ms, ${alone} ms while nothing was said${ended ? " (all was said before the typing ended)" : ""}`);
-    if (!ended && beside < Math.max(KEY_TO_PAINT, alone + ADDED)) break;
+    if (!ended && beside < Math.max(KEY_TO_PAINT, alone + ADDED, alone * TIMES)) break;
     assert.ok(round < ROUNDS, `95 of 100 keys took up to ${told.join("; ")}`);
   }
   t.diagnostic(`key to paint, 95 of 100: ${told.join("; ")}`);

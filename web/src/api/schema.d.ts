@@ -1864,6 +1864,11 @@ export interface components {
         ResumeFlow: {
             /** @description Run this step and those after it anew, whatever they came to. */
             from?: string | null;
+            /**
+             * @description Take the file as it is now: steps that are done are kept if they, and all that they wait for, say the same as
+             *     before.
+             */
+            updated?: boolean;
         };
         /** @description How far back: one of the two. */
         RewindBody: {
