@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rejoin::{
-    Agent, ConversationId, ConversationView, Error, FailureClass, Outcome, TurnBuilder, TurnId, TurnOutcome,
-    TurnError, TurnState, exit_code,
+    Agent, ConversationId, ConversationView, Error, FailureClass, Outcome, TurnBuilder, TurnError, TurnId,
+    TurnOutcome, TurnState, exit_code,
 };
 
 use super::history::Noted;
