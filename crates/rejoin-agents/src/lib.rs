@@ -55,7 +55,10 @@ pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
-pub use stored_sessions::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
+pub use stored_sessions::{
+    FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep, StoredTurn,
+    UnreadFile, WholeSession,
+};
 pub use turn::{IdSource, TurnRequest, warnings_beforehand};
 
 /// The usual probes of a program: its version and its help.

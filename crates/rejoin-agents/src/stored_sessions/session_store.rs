@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::WholeSession;
+
 /// Nobody keeps more; what lies beyond is not looked at.
 const MOST_FILES: usize = 200_000;
 
@@ -27,6 +29,12 @@ pub trait SessionStore: Send + Sync {
     /// read, as long as `go_on` says so.
     fn count(&self, _file: &Path, _go_on: &dyn Fn() -> bool) -> Option<u64> {
         None
+    }
+
+    /// All that was said and done in a session that [`read`](SessionStore::read) found. An error of the kind
+    /// `Unsupported`, as by default, if this store's sessions cannot be read whole.
+    fn read_whole(&self, _session: &StoredSession) -> io::Result<WholeSession> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "sessions of this kind cannot be read whole"))
     }
 
     /// The sessions that come of everything that was read: one may lie in several files, and what it is called
