@@ -2,6 +2,7 @@
 //! means is each one's own.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::path::Path;
 
 use memchr::memmem;
@@ -50,17 +51,43 @@ pub(crate) fn count_messages<R: SessionRecords>(
     (mut records, mut draft): (R, Draft),
     go_on: &dyn Fn() -> bool,
 ) -> Option<u64> {
-    let (file, _) = open_regular_file(path).ok()?;
-    let mut file = BufReader::with_capacity(256 << 10, file);
-    let mut line = Vec::new();
-    while go_on() {
-        line.clear();
-        if file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()? == 0 {
-            return Some(draft.messages);
+    let mut is_whole = true;
+    each_line(path, u64::MAX, &mut |line, _| {
+        is_whole = go_on();
+        if let Some(line) = line.filter(|_| is_whole) {
+            take_in(line, &mut records, &mut draft);
         }
-        take_in(&line, &mut records, &mut draft);
+        is_whole
+    })
+    .ok()?;
+    is_whole.then_some(draft.messages)
+}
+
+/// The lines of a file up to a place, each with the place where it ends; nothing instead of one that is too long.
+/// It goes on as long as `take` says so.
+pub(crate) fn each_line(
+    path: &Path,
+    until: u64,
+    take: &mut dyn FnMut(Option<&[u8]>, u64) -> bool,
+) -> io::Result<()> {
+    let (file, _) = open_regular_file(path)?;
+    let mut file = BufReader::with_capacity(256 << 10, file.take(until));
+    let (mut line, mut end) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let read = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            return Ok(());
+        }
+        end += read;
+        let is_too_long = read == LONGEST_LINE && line.last() != Some(&b'\n');
+        if is_too_long {
+            end += file.skip_until(b'\n')? as u64;
+        }
+        if !take((!is_too_long).then_some(&line), end) {
+            return Ok(());
+        }
     }
-    None
 }
 
 fn feed<'a, R: SessionRecords>(
@@ -76,18 +103,15 @@ fn feed<'a, R: SessionRecords>(
     understood
 }
 
-/// Takes in the record of a line. After a crash most agents append the next one to the one that was cut.
+/// Takes in the record of a line.
 fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -> bool {
-    if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
-        return records.take_in(record, draft);
-    }
-    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
-    for at in begins {
-        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(&line[at..]) {
-            return records.take_in(record, draft);
-        }
-    }
-    false
+    record_in(line).is_some_and(|record| records.take_in(record, draft))
+}
+
+/// The record of a line. After a crash most agents append the next one to the one that was cut.
+pub(crate) fn record_in<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
+    let behind = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
+    iter::once(0).chain(behind).find_map(|at| serde_json::from_slice(&line[at..]).ok())
 }
 
 #[cfg(test)]

@@ -5,12 +5,14 @@ mod draft;
 mod file_ends;
 mod json_lines;
 mod session_store;
+mod unknown_kinds;
 mod whole_session;
 
-pub(crate) use draft::{Draft, unwrapped};
+pub(crate) use draft::{Draft, milliseconds, unwrapped};
 pub(crate) use file_ends::FileEnds;
-pub(crate) use json_lines::{SessionRecords, count_messages, read_session};
+pub(crate) use json_lines::{SessionRecords, count_messages, each_line, read_session, record_in};
 pub(crate) use session_store::one_of_each;
 pub use session_store::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
+pub(crate) use unknown_kinds::UnknownKinds;
+pub(crate) use whole_session::{LARGEST_SESSION, shortened_output, too_large};
 pub use whole_session::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn, WholeSession};
-pub(crate) use whole_session::{LARGEST_SESSION, shortened_output};

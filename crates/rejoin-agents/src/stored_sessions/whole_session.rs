@@ -1,3 +1,5 @@
+use std::io;
+
 use rejoin_core::Usage;
 use serde_json::Value;
 
@@ -135,4 +137,10 @@ pub(crate) fn shortened_output(mut output: String) -> String {
         output.push_str(&format!("\n[… {left} bytes more]"));
     }
     output
+}
+
+/// Why a session is not read whole.
+pub(crate) fn too_large() -> io::Error {
+    let why = format!("the session is larger than {} MiB, too large to be read whole", LARGEST_SESSION >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
