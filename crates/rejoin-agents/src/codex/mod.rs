@@ -7,6 +7,7 @@ mod segments;
 mod sessions;
 mod store;
 mod stored_records;
+mod timeline;
 mod tool_outputs;
 mod trust;
 mod whole_session;

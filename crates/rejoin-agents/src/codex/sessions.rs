@@ -50,7 +50,10 @@ impl SessionStore for CodexSessions {
     }
 
     fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
-        let segments = segments::of_session(session, self.files().files)?;
+        let mut files = self.files();
+        // What comes before a fork may have been archived.
+        files.add(&self.store.join("archived_sessions"), |name| id_in(name).is_some());
+        let segments = segments::of_session(session, files.files)?;
         let mut whole = whole_session::read(session, &segments)?;
         let title = session.title.clone();
         whole.title = title.or_else(|| names(&self.store).remove(&session.id)).or(whole.title);

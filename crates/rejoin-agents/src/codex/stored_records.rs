@@ -94,7 +94,6 @@ pub(super) fn is_known_event(kind: &str) -> bool {
             | "collab_waiting_end"
             | "context_compacted"
             | "entered_review_mode"
-            | "error"
             | "exec_command_begin"
             | "exited_review_mode"
             | "image_generation_end"

@@ -164,18 +164,18 @@ impl Reading {
     }
 
     fn message(&mut self, id: String, told: &Message<'_>, parts: Vec<(String, String)>) {
-        let parts = parts.into_iter().map(|(id, data)| (id, mended(data))).collect();
+        let parts: Vec<_> = parts.into_iter().map(|(id, data)| (id, mended(data))).collect();
         match told.role.as_str() {
-            "user" => self.by_user(id, told, parts),
+            "user" => self.by_user(id, told, &parts),
             "assistant" if told.summary.is_set() => self.summary(&id, told, &parts),
             "assistant" => self.by_agent(&id, told, &parts),
             role => self.unknown.add(&format!("a message of {role:?}")),
         }
     }
 
-    fn by_user(&mut self, id: String, told: &Message<'_>, parts: Vec<(String, String)>) {
+    fn by_user(&mut self, id: String, told: &Message<'_>, parts: &[(String, String)]) {
         let (mut typed, mut attached) = (Vec::new(), Vec::new());
-        for (_, data) in &parts {
+        for (_, data) in parts {
             let Ok(piece) = serde_json::from_str::<Piece<'_>>(data) else {
                 self.unknown.add("a part that is no JSON");
                 continue;

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::io;
 
 use rejoin_core::Usage;
@@ -134,7 +135,7 @@ pub(crate) fn shortened_output(mut output: String) -> String {
         let kept = output.floor_char_boundary(LONGEST_OUTPUT);
         let left = output.len() - kept;
         output.truncate(kept);
-        output.push_str(&format!("\n[… {left} bytes more]"));
+        let _ = write!(output, "\n[… {left} bytes more]");
     }
     output
 }
