@@ -69,8 +69,8 @@ pub fn reset_time(words: &str, now: &Zoned) -> Option<Timestamp> {
     // Words are looked for without case, and places in both texts are the same.
     let lower = words.to_ascii_lowercase();
     let told = |(key, written): &Row| {
-        let rests = lower.match_indices(key).map(|(at, key)| lower[at + key.len()..].trim_start());
-        rests.filter_map(|rest| read(rest, *written, words, now)).next()
+        let mut rests = lower.match_indices(key).map(|(at, key)| lower[at + key.len()..].trim_start());
+        rests.find_map(|rest| read(rest, *written, words, now))
     };
     let (earliest, latest) = (now.timestamp() - Span::new().minutes(1), now.timestamp() + days(LONGEST_DAYS));
     TABLE.iter().find_map(told).filter(|at| (earliest..=latest).contains(at))

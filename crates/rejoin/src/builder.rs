@@ -19,7 +19,7 @@ pub struct TurnBuilder<'a> {
     contradiction: Option<String>,
     on_question: Option<Answerer<'a>>,
     /// Whoever is asked before a history goes to another vendor.
-    pub(crate) on_handover: Option<Box<dyn FnMut(&Handover) -> bool + 'a>>,
+    pub(crate) on_handover: Option<Box<crate::handover::Asked<'a>>>,
     pub(crate) cancel: Option<CancelWatch>,
 }
 

@@ -160,7 +160,7 @@ impl Config {
                 return wrong(&keys, format!("unknown agent {name:?}{}", suggestion(name, names())));
             }
         }
-        for name in self.fallback.iter().filter(|name| !names().any(|known| known == **name)) {
+        if let Some(name) = self.fallback.iter().find(|name| !names().any(|known| known == **name)) {
             let hint = suggestion(name, names());
             return wrong(&["fallback"], format!("unknown agent {name:?} in fallback{hint}"));
         }

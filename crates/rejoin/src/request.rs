@@ -16,6 +16,7 @@ use crate::{Error, check_name};
 /// up where and when it is carried out ([`crate::Rejoin::start`]).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 #[non_exhaustive]
 pub struct TurnRequest {
     /// The id the turn will have: whoever asks twice by the same id asks for one turn.

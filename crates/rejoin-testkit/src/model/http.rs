@@ -129,7 +129,8 @@ impl<'a> Reply<'a> {
     /// The same with headers of its own.
     pub(super) fn failure(self, status: u16, body: &Value, headers: &[(&str, String)]) -> io::Result<()> {
         let body = body.to_string();
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let lines: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers = lines.concat();
         let mut out = format!(
             "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
              request-id: req_scripted\r\n{headers}\r\n",
