@@ -30,6 +30,11 @@ pub trait Definition: Send + Sync {
         self.about().title
     }
 
+    /// Who gets what is said to it: its model's vendor. By default that is not known, and it is named itself.
+    fn vendor(&self) -> &str {
+        Some(self.about().vendor).filter(|vendor| !vendor.is_empty()).unwrap_or(self.title())
+    }
+
     /// The command it is installed as.
     fn command(&self) -> &str {
         self.about().command
@@ -191,6 +196,8 @@ pub trait Definition: Send + Sync {
 pub struct About<'a> {
     /// [`Definition::title`].
     pub title: &'a str,
+    /// [`Definition::vendor`]; empty if that is not known.
+    pub vendor: &'a str,
     /// [`Definition::command`].
     pub command: &'a str,
     /// [`Definition::install_hint`].

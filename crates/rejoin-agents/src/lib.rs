@@ -37,6 +37,7 @@ mod process;
 mod provider_keys;
 mod qwen;
 mod registry;
+mod resets;
 mod session_id;
 mod stored_sessions;
 mod stream_json;
@@ -55,6 +56,7 @@ pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
+pub use resets::{reset_time, tells_of_limit};
 pub use stored_sessions::{
     FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep,
     StoredTurn, UnreadFile, WholeSession,

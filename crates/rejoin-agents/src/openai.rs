@@ -142,6 +142,7 @@ fn parts(attached: &Attached) -> [Value; 2] {
 fn told_turn(told: &Told) -> Vec<Value> {
     let mut list = Vec::new();
     let mut answer = String::new();
+    let answered = told.answered_calls();
     for message in &told.messages {
         if message.kind == Kind::User {
             let files = message.attachments().map(|attachment| mention(attachment, false));
@@ -153,7 +154,9 @@ fn told_turn(told: &Told) -> Vec<Value> {
             let text = match part {
                 Part::Text { text, thought: false } => text.clone(),
                 Part::Call { function_call } => {
-                    format!("[used {}: {}]", function_call.name, function_call.args)
+                    let known = answered.as_ref().is_none_or(|ids| ids.contains(function_call.id.as_str()));
+                    let outcome = if known { "" } else { ", outcome unknown" };
+                    format!("[used {}: {}{outcome}]", function_call.name, function_call.args)
                 }
                 Part::Response { function_response } => {
                     let output = &function_response.response.output;

@@ -72,6 +72,8 @@ pub(crate) enum Command {
         mut_arg("append_system_prompt", |arg| arg.help("Add to the agent's system prompt, for as long as you talk")),
         mut_arg("attach", |arg| arg.help("Send a file along with the first thing to say (repeatable)")),
         mut_arg("ephemeral", |arg| arg.hide(true)),
+        mut_arg("fallback", |arg| arg.hide(true)),
+        mut_arg("fallback_after_work", |arg| arg.hide(true)),
         mut_arg("output", |arg| arg.hide(true)),
         mut_arg("dry_run", |arg| arg.hide(true))
     )]

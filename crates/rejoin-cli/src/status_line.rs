@@ -199,6 +199,15 @@ impl StatusHandle {
         }
     }
 
+    /// A person is asked something, or no longer.
+    pub(crate) fn asks(&self, asks: bool) {
+        let mut state = self.state();
+        state.asking = asks;
+        if asks {
+            state.erase();
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -32,6 +32,8 @@ pub(crate) struct TurnPrinter<'a> {
     printed: Option<(MessageId, usize)>,
     at_line_start: bool,
     begun: bool,
+    /// A turn was shown.
+    shown: bool,
     ended: bool,
     stderr_lines: Vec<String>,
     /// Questions that were not answered yet.
@@ -64,6 +66,7 @@ impl<'a> TurnPrinter<'a> {
             printed: None,
             at_line_start: true,
             begun: false,
+            shown: false,
             ended: false,
             stderr_lines: Vec::new(),
             questions: Vec::new(),
@@ -120,6 +123,13 @@ impl<'a> TurnPrinter<'a> {
     fn show(&mut self, event: &Event) {
         match event {
             Event::Init { agent, plan, number, bytes, conversation, attachments, .. } => {
+                // Another agent goes on: what the one before it said, stays.
+                if self.shown {
+                    self.end_text();
+                    self.stderr_lines.clear();
+                    self.questions.clear();
+                }
+                self.shown = true;
                 let headline = Headline {
                     agent: agent.to_string(),
                     plan: plan.clone(),

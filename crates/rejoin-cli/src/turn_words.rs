@@ -1,6 +1,8 @@
 //! The words for what is decided about a turn and what became of it: the same wherever a turn is shown.
 
-use rejoin::{Answer, ConversationId, Decision, Outcome, Question, Reason, Receipt};
+use rejoin::{
+    Answer, ConversationId, Decision, FailureClass, Outcome, Question, Reason, Receipt, limit_words,
+};
 
 use crate::screen::label;
 use crate::style;
@@ -152,6 +154,9 @@ impl Headline {
 pub(crate) fn closing_line(receipt: &Receipt) -> String {
     let mut parts = vec![match &receipt.outcome {
         Outcome::Completed => format!("✓ {}", style::elapsed(receipt.milliseconds)),
+        Outcome::Failed { class: FailureClass::Quota, message } => {
+            failure(&limit_words(receipt.resets.as_deref(), &jiff::Zoned::now()), message)
+        }
         Outcome::Failed { class, message } => failure(class.words(), message),
         Outcome::Timeout { message } => format!("✗ timeout: {message}"),
         Outcome::Cancelled => "■ cancelled".to_owned(),

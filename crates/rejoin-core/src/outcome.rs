@@ -49,7 +49,7 @@ impl Outcome {
 pub enum FailureClass {
     /// Not logged in, key refused.
     Login,
-    /// Out of money or allowance.
+    /// A limit was reached: out of money or allowance.
     Quota,
     /// Asked to slow down.
     RateLimit,
@@ -94,7 +94,7 @@ impl FailureClass {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Login => "not logged in",
-            Self::Quota => "quota used up",
+            Self::Quota => "limit reached",
             Self::RateLimit => "rate limited",
             Self::Server => "the model's service failed",
             Self::Network => "the model could not be reached",

@@ -1,5 +1,6 @@
 //! A turn as it is quoted for an agent that was not there.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::compose::{Told, mention};
@@ -61,6 +62,7 @@ impl Quoted {
             head.push_str(" note=\"you may know this turn already\"");
         }
         let mut quoted = Self { unread: told.unread, incomplete: told.shortened, ..Self::empty(head) };
+        let answered = told.answered_calls();
         for message in &told.messages {
             let (speaker, from) = match message.kind {
                 Kind::User => ("user", From::User),
@@ -68,6 +70,12 @@ impl Quoted {
             };
             for part in &message.parts {
                 quoted.add(part, speaker, from, maybe_known);
+                if let (Part::Call { function_call }, Some(answered)) = (part, &answered)
+                    && !answered.contains(function_call.id.as_str())
+                    && let Some(block) = quoted.blocks.last_mut()
+                {
+                    block.attribute.push_str(UNFINISHED);
+                }
             }
         }
         quoted
@@ -190,6 +198,22 @@ impl Quoted {
         if let Some((turns, bytes)) = self.turns_left_out {
             let _ = writeln!(out, "[{turns} turns, {bytes} bytes, left out here by rejoin to fit]");
         }
+    }
+}
+
+/// Nobody saw what came of it: it may have done its work, some of it, or nothing.
+const UNFINISHED: &str = " outcome=\"unknown\"";
+
+impl Told {
+    /// The calls, by the agent's ids, of which it is known what they gave back; nothing if some of the turn was not
+    /// read.
+    pub fn answered_calls(&self) -> Option<HashSet<&str>> {
+        let parts = self.messages.iter().flat_map(|message| &message.parts);
+        let answered = parts.filter_map(|part| match part {
+            Part::Response { function_response } => Some(function_response.id.as_str()),
+            _ => None,
+        });
+        (self.unread == 0).then(|| answered.collect())
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, Attachment, ConversationId, Outcome, Reason, TurnId, Usage};
+use crate::{Agent, Attachment, ConversationId, Outcome, Reason, StandIn, TurnId, Usage};
 
 /// A plan as it is shown and stored: what was decided, without the texts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -59,6 +59,12 @@ pub struct Receipt {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// When the limit that ended it (`quota`) resets, where the agent told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets: Option<String>,
+    /// The agent did it because the limit of another one was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_in: Option<StandIn>,
     /// Bytes sent to the agent.
     pub bytes: usize,
     /// Of a resumed turn: bytes that a fresh session would have been sent instead, by the stored sizes of the turns
@@ -103,6 +109,8 @@ impl Receipt {
             session: None,
             model: None,
             outcome,
+            resets: None,
+            stands_in: None,
             bytes: 0,
             replay_bytes: None,
             attachments: Vec::new(),
@@ -142,6 +150,8 @@ mod tests {
             session: _,
             model: _,
             outcome: _,
+            resets: _,
+            stands_in: _,
             bytes: _,
             replay_bytes: _,
             attachments: _,

@@ -80,6 +80,14 @@ pub(crate) enum Step {
     Child { time: Duration, hold: bool },
 }
 
+impl Step {
+    /// The limit that the environment asks for.
+    pub(crate) fn limit_from_environment() -> Option<Self> {
+        let message = std::env::var("REJOIN_DEMO_LIMIT").ok().filter(|words| !words.is_empty())?;
+        Some(Self::Fail { class: "quota", message })
+    }
+}
+
 /// What is asked.
 #[derive(PartialEq, Debug, Deserialize)]
 pub(crate) struct Question {

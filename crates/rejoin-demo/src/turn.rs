@@ -57,7 +57,8 @@ pub(crate) fn take(options: &Options) -> i32 {
     let store = Store::new(options.store.as_deref(), options.keep);
     let begun = find(&store, &options.which).and_then(|session| {
         let prompt = input::prompt().map_err(|wrong| Refusal(2, wrong))?;
-        let script = Script::of(words(&prompt.text).own);
+        let mut script = Script::of(words(&prompt.text).own);
+        script.steps.extend(Step::limit_from_environment());
         if script.early == Some(Early::Hang) {
             return Err(Refusal(children::hang(), "hung for an hour".to_owned()));
         }

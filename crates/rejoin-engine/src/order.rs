@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rejoin_agents::{Attached, Definition, Endpoint};
 use rejoin_core::plan::Wish;
-use rejoin_core::{ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
+use rejoin_core::{ConversationId, MessageId, Permissions, RequestKey, Scope, StandIn, TurnId};
 use rejoin_journal::{Lease, Loaded};
 
 use crate::{EarlyLease, KeptAttachment, Limits, TurnError};
@@ -67,6 +67,8 @@ pub struct Order {
     /// Held until a new conversation is written: while its name is free, or while its project has none
     /// to continue.
     pub beginning: Option<Lease>,
+    /// In whose stead the agent does it, if a limit is why.
+    pub stands_in: Option<StandIn>,
     /// What the user should be told first: a stable word and a sentence each.
     pub notices: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-use rejoin_core::{Outcome, Receipt, SessionId, Usage};
+use rejoin_core::{Outcome, Permissions, Receipt, SessionId, Usage};
 
 /// What a turn came to.
 #[derive(Clone, Debug)]
@@ -7,6 +7,8 @@ pub struct TurnOutcome {
     pub(crate) session: Option<SessionId>,
     pub(crate) receipt: Receipt,
     pub(crate) diagnostics: Vec<String>,
+    pub(crate) active: bool,
+    pub(crate) permissions: Permissions,
 }
 
 impl TurnOutcome {
@@ -38,6 +40,16 @@ impl TurnOutcome {
     /// How it ended.
     pub fn outcome(&self) -> &Outcome {
         &self.receipt.outcome
+    }
+
+    /// The agent said or did something.
+    pub fn was_active(&self) -> bool {
+        self.active
+    }
+
+    /// The level it ran at.
+    pub fn permissions(&self) -> Permissions {
+        self.permissions
     }
 
     /// Lines of the agent that were not events, the first few of them.

@@ -8,17 +8,19 @@ use rejoin_core::{Agent, ConversationId, Event, Permissions, Scope, TurnId};
 use rejoin_engine::{CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher};
 
 use crate::resolve::{Purpose, Resolve};
-use crate::{Error, Rejoin, TurnRequest, WantedConversation, WantedMessage, WantedPlace, Why};
+use crate::{Error, Handover, Rejoin, TurnRequest, WantedConversation, WantedMessage, WantedPlace, Why};
 
 /// Describes one turn; [`run`](TurnBuilder::run) carries it out, [`start`](TurnBuilder::start) begins it.
 /// What contradicts itself is an error when it is run, never silently one of the two.
 pub struct TurnBuilder<'a> {
     rejoin: &'a Rejoin,
-    request: TurnRequest,
+    pub(crate) request: TurnRequest,
     /// What was said that excludes something said before.
     contradiction: Option<String>,
     on_question: Option<Answerer<'a>>,
-    cancel: Option<CancelWatch>,
+    /// Whoever is asked before a history goes to another vendor.
+    pub(crate) on_handover: Option<Box<crate::handover::Asked<'a>>>,
+    pub(crate) cancel: Option<CancelWatch>,
 }
 
 /// Whoever answers the agent's questions.
@@ -26,7 +28,7 @@ type Answerer<'a> = Box<dyn FnMut(&OpenQuestion<'_>) -> Answer + 'a>;
 
 impl<'a> TurnBuilder<'a> {
     pub(crate) fn new(rejoin: &'a Rejoin, request: TurnRequest) -> Self {
-        Self { rejoin, request, contradiction: None, on_question: None, cancel: None }
+        Self { rejoin, request, contradiction: None, on_question: None, on_handover: None, cancel: None }
     }
 
     /// What is wanted so far, as plain data.
@@ -73,6 +75,36 @@ impl<'a> TurnBuilder<'a> {
     /// first that is installed.
     pub fn agent(mut self, agent: Agent) -> Self {
         self.request.agent = Some(agent);
+        self
+    }
+
+    /// Who goes on, one after the other, where the limit of an agent is reached (a quota, not a mere request to slow
+    /// down) before it said or did anything: with the same prompt, as a turn of the same conversation. The history goes
+    /// along as with any agent that takes over; to another vendor only if that is allowed: see
+    /// [`on_handover`](TurnBuilder::on_handover). Whatever the next agent may do is no more than this one might; one that
+    /// cannot be kept to that is passed over. [`run`](TurnBuilder::run) does this; a turn that is
+    /// [started](TurnBuilder::start) ends at its limit, and [`Rejoin::instead_of_limited`] describes the next.
+    pub fn fallback(mut self, agents: impl IntoIterator<Item = Agent>) -> Self {
+        self.request.fallback = agents.into_iter().collect();
+        self
+    }
+
+    /// The same as configured (`fallback` in the configuration).
+    pub fn fallback_as_configured(self) -> Self {
+        let agents: Vec<Agent> = self.rejoin.config.fallback.iter().map(Agent::named).collect();
+        self.fallback(agents)
+    }
+
+    /// Goes on with another agent also if this one had begun to work: what it did may be done twice.
+    pub fn fallback_after_work(mut self) -> Self {
+        self.request.fallback_after_work = true;
+        self
+    }
+
+    /// Is asked before a history goes to another vendor because a limit was reached, once per pair of vendors: the
+    /// answer is remembered. Without it, nobody is there to be asked, and the turn ends at its limit.
+    pub fn on_handover(mut self, ask: impl FnMut(&Handover) -> bool + 'a) -> Self {
+        self.on_handover = Some(Box::new(ask));
         self
     }
 
@@ -207,6 +239,13 @@ impl<'a> TurnBuilder<'a> {
         self
     }
 
+    /// How long an agent that did nothing yet may be told nothing but to try again later, until that counts as a limit;
+    /// zero means for ever.
+    pub fn limit_after(mut self, limit: Duration) -> Self {
+        self.request.limits.limit_after = Some(limit);
+        self
+    }
+
     /// A limit for an answer to a question of the agent, which is then told that nobody is there; zero means none.
     pub fn answer_timeout(mut self, limit: Duration) -> Self {
         self.request.limits.answer = (!limit.is_zero()).then_some(limit);
@@ -264,8 +303,18 @@ impl<'a> TurnBuilder<'a> {
         Ok(self.rejoin.explain(order)?)
     }
 
-    /// Carries out the turn; `on_event` sees everything that happens.
+    /// Carries out the turn; `on_event` sees everything that happens. Where a [fallback](TurnBuilder::fallback) goes on,
+    /// the outcome is that of its turn; it begins with an `init` of its own, and only the last turn tells its `result`.
     pub fn run(mut self, mut on_event: impl FnMut(&Event)) -> Result<TurnOutcome, Error> {
+        if self.request.fallback.is_empty() {
+            self.run_once(&mut on_event)
+        } else {
+            self.run_with_fallback(&mut on_event)
+        }
+    }
+
+    /// Carries out one turn.
+    pub(crate) fn run_once(&mut self, mut on_event: &mut dyn FnMut(&Event)) -> Result<TurnOutcome, Error> {
         let (order, cancel) = self.prepare_run()?;
         let watcher = Watcher {
             on_event: &mut on_event,

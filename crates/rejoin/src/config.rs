@@ -10,7 +10,7 @@ use rejoin_files::read_regular_text;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::Error;
+use crate::{Error, Handovers, parse_duration};
 
 /// `$REJOIN_CONFIG`, else `rejoin/config.toml` in the XDG configuration directory.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,6 +26,14 @@ pub struct Config {
     pub notify: Notify,
     /// How many seconds make a turn long.
     pub notify_after: Option<u64>,
+    /// Who goes on, one after the other, where the limit of an agent is reached.
+    #[serde(default)]
+    pub fallback: Vec<String>,
+    /// Whether a history may then go to another vendor.
+    #[serde(default)]
+    pub handover: Handovers,
+    /// After how long of being told nothing but to try again later an agent is past a limit: `"5m"`.
+    pub limit_after: Option<String>,
     /// Settings per agent.
     #[serde(default)]
     pub agents: BTreeMap<String, AgentConfig>,
@@ -151,6 +159,13 @@ impl Config {
             if !names().any(|known| known == *name) {
                 return wrong(&keys, format!("unknown agent {name:?}{}", suggestion(name, names())));
             }
+        }
+        if let Some(name) = self.fallback.iter().find(|name| !names().any(|known| known == **name)) {
+            let hint = suggestion(name, names());
+            return wrong(&["fallback"], format!("unknown agent {name:?} in fallback{hint}"));
+        }
+        if let Some(Err(words)) = self.limit_after.as_deref().map(parse_duration) {
+            return wrong(&["limit_after"], format!("limit_after: {words}"));
         }
         for agent in known.iter().filter(|agent| agent.embedded().is_some()).map(|agent| agent.agent()) {
             if self.agents.get(agent.as_str()).is_some_and(|setup| setup.command.is_some()) {

@@ -1,12 +1,16 @@
 use std::path::{Path, PathBuf};
 
 use rejoin_agents::Endpoint;
-use rejoin_engine::{AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, ShellCommand, TurnError};
+use rejoin_engine::{
+    AgentSetup, CancelWatch, CommandOutcome, Engine, Helper, Limits, ShellCommand, TurnError,
+};
 use rejoin_index::{Index, Progress};
 use rejoin_journal::{Lease, load};
 
 use crate::config::Resume;
-use crate::{Agent, Config, ConversationId, Cursor, Error, TurnBuilder, TurnHandle, TurnRequest};
+use crate::{
+    Agent, Config, ConversationId, Cursor, Error, TurnBuilder, TurnHandle, TurnRequest, parse_duration,
+};
 
 /// rejoin's data and configuration, opened.
 pub struct Rejoin {
@@ -145,6 +149,12 @@ impl Rejoin {
             replay_budget: config.replay_budget.unwrap_or(usual.replay_budget),
             endpoint: config.base_url.map(|base_url| Endpoint { base_url, key_env: config.key_env }),
         }
+    }
+
+    /// How long things may take, with what the configuration says where the request does not.
+    pub(crate) fn limits(&self, limits: &Limits) -> Limits {
+        let configured = || self.config.limit_after.as_deref().and_then(|text| parse_duration(text).ok());
+        Limits { limit_after: limits.limit_after.or_else(configured), ..limits.clone() }
     }
 
     pub(crate) fn may_resume(&self) -> bool {

@@ -27,6 +27,7 @@
 //! | to | use |
 //! |---|---|
 //! | describe a turn and run it | [`Rejoin::project`], [`TurnBuilder`]; [`TurnRequest`] is the same as plain data, to be stored or sent |
+//! | go on with another agent where a limit is reached | [`TurnBuilder::fallback`], [`TurnBuilder::on_handover`] |
 //! | have a turn go on beside your program | [`TurnBuilder::start`], [`TurnHandle`]: events, answers, cancel, join |
 //! | reach a turn of another process | [`Rejoin::ask_to_cancel`], [`Rejoin::ask_to_answer`] |
 //! | know before what a turn would do | [`TurnBuilder::why`] (each guard of resuming), [`TurnBuilder::dry_run`] (the command line) |
@@ -49,6 +50,7 @@
 //! Everything here waits on the thread that calls it. With the feature `tokio` (off by default), `AsyncTurn`
 //! is a turn to be awaited.
 
+mod after_limit;
 mod agent_sessions;
 mod agents;
 #[cfg(feature = "tokio")]
@@ -66,10 +68,13 @@ mod edit_conversation;
 mod error;
 pub mod exit_code;
 mod export;
+mod fallback;
 mod find_conversation;
 mod find_message;
 mod fork;
+mod handover;
 mod home;
+mod limit_words;
 mod list;
 mod move_project;
 mod name;
@@ -108,7 +113,9 @@ pub use duration::parse_duration;
 pub use edit_conversation::{MovedHead, Rewind};
 pub use error::Error;
 pub use export::{Format, ImportOutcome, Imported, Redactor};
+pub use handover::{Handover, Handovers};
 pub use home::Rejoin;
+pub use limit_words::{limit_words, resets_words};
 pub use list::{ListFilter, ListedConversation, Listing};
 pub use name::check_name;
 pub use projects::ListedProject;
@@ -119,8 +126,8 @@ pub use rejoin_core::{
     Agent, AnsweredBy, AskedQuestion, Attachment, CallNote, CallStatus, Calls, Change, Content, Conversation,
     ConversationId, ConversationInfo, Decision, Divergence, Event, FailureClass, Gap, Kind, Message,
     MessageId, OptionKind, Origin, Outcome, Part, Permissions, Pin, PinState, Prompt, Question,
-    QuestionAnswer, QuestionOption, QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, Stream, Told,
-    ToolCall, Turn, TurnId, TurnState, UnfitAnswer, Usage, call_words, visible, visible_line,
+    QuestionAnswer, QuestionOption, QuestionState, Reason, Receipt, SaidHere, Scope, SessionId, StandIn,
+    Stream, Told, ToolCall, Turn, TurnId, TurnState, UnfitAnswer, Usage, call_words, visible, visible_line,
 };
 pub use rejoin_engine::{
     CancelWatch, Canceller, CommandEnd, CommandOutcome, ConversationWatch, DryRun, Events, Helper,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rejoin_core::{Agent, ConversationId, MessageId, Permissions, RequestKey, Scope, TurnId};
+use rejoin_core::{Agent, ConversationId, MessageId, Permissions, RequestKey, Scope, StandIn, TurnId};
 use rejoin_engine::{KeptAttachment, Limits};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use crate::{Error, check_name};
 /// up where and when it is carried out ([`crate::Rejoin::start`]).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 #[non_exhaustive]
 pub struct TurnRequest {
     /// The id the turn will have: whoever asks twice by the same id asks for one turn.
@@ -33,6 +34,15 @@ pub struct TurnRequest {
     /// Who does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
+    /// Who goes on, one after the other, where a limit is reached: see [`crate::TurnBuilder::fallback`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<Agent>,
+    /// Also if something was done already when it was reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback_after_work: bool,
+    /// In whose stead the agent does it, if a limit is why: see [`crate::Rejoin::instead_of_limited`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_in: Option<StandIn>,
     /// The user's words.
     pub prompt: String,
     /// Files that go along.
@@ -197,6 +207,9 @@ impl TurnRequest {
             new_conversation: ConversationId::new(uuid::Uuid::new_v4()),
             place: None,
             agent: None,
+            fallback: Vec::new(),
+            fallback_after_work: false,
+            stands_in: None,
             prompt: prompt.into(),
             attach: Vec::new(),
             attach_kept: Vec::new(),

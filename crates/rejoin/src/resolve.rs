@@ -9,6 +9,7 @@ use rejoin_core::{Agent, Conversation, ConversationId, Message, Turn, TurnState}
 use rejoin_engine::{AgentSetup, Base, CancelWatch, Order, Target, TurnError, read_attachments};
 use rejoin_journal::{load, messages};
 
+use crate::after_limit::{WhoGoesOn, narrower, who_goes_on};
 use crate::config::suggestion;
 use crate::find_message::find_turn;
 use crate::{Error, ProjectConfig, Rejoin, TurnRequest, WantedConversation, WantedPlace};
@@ -82,6 +83,10 @@ impl Resolve<'_> {
             Some((prompt, agent)) => (prompt, agent),
             None => (request.prompt.clone(), conversation.and_then(|known| known.last_agent().cloned())),
         };
+        let now = jiff::Zoned::now();
+        let WhoGoesOn { agent: last_agent, stands_in, notice } =
+            who_goes_on(request, conversation, last_agent, &now);
+        notices.extend(notice);
         if matches!(request.place, Some(WantedPlace::Again(_)))
             && request.agent.is_none()
             && last_agent.is_none()
@@ -126,19 +131,20 @@ impl Resolve<'_> {
             wish,
             model: request.model.clone(),
             permissions: request.permissions,
-            ceiling: request.ceiling,
+            ceiling: narrower(request.ceiling, stands_in.as_ref().and_then(|stands_in| stands_in.ceiling)),
             here: dir,
             narrowing: ProjectConfig::level_of,
             system_prompt: request.system_prompt.clone(),
             append_system_prompt: request.append_system_prompt.clone(),
             extra_args: request.extra_args.clone(),
-            limits: request.limits.clone(),
+            limits: rejoin.limits(&request.limits),
             wait: request.wait,
             request: request.key(),
             interactive: request.interactive,
             loaded,
             lease,
             beginning,
+            stands_in,
             notices,
         })
     }

@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use crate::config::{NamedFile, parse, place_of, suggestion};
 use crate::home::default_home;
-use crate::{Config, Error, ProjectConfig, Resume};
+use crate::{Config, Error, Handovers, ProjectConfig, Resume};
 
 /// A setting in force, as `rejoin config show --json` prints it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -56,7 +56,7 @@ impl SettingOrigin {
 }
 
 /// The settings that stand in no table.
-const TOP: [&str; 4] = ["agent", "resume", "notify", "notify_after"];
+const TOP: [&str; 7] = ["agent", "resume", "notify", "notify_after", "fallback", "handover", "limit_after"];
 
 /// The fields of `[agents.NAME]` that are one value.
 const OF_AGENTS: [&str; 7] =
@@ -78,6 +78,9 @@ impl Setting {
         all.push(of_user("resume", json!(Resume::default().name())));
         all.push(of_user("notify", json!("bell")));
         all.push(of_user("notify_after", json!(Config::NOTIFY_AFTER)));
+        all.push(of_user("fallback", json!([])));
+        all.push(of_user("handover", json!(Handovers::default().name())));
+        all.push(of_user("limit_after", json!("5m")));
         all.extend(["model", "permissions"].iter().filter_map(|key| project.setting(key)));
         let scope = project.setting("scope");
         all.push(scope.unwrap_or_else(|| Self::default_of("scope", json!(Scope::default()))));
@@ -231,6 +234,10 @@ fn toml_value(key: &str, last: &str, of_agent: bool, text: &str) -> Result<toml_
         "notify_after" if !of_agent => {
             text.parse::<i64>().map(Into::into).map_err(|_| wrong("a whole number of seconds"))
         }
+        "fallback" if !of_agent => {
+            let names = text.trim_matches(['[', ']']).split(',').map(|name| name.trim().trim_matches('"'));
+            Ok(names.filter(|name| !name.is_empty()).collect::<toml_edit::Array>().into())
+        }
         // A way that there is, or the words of a command.
         "notify" if !of_agent => {
             let value = toml_edit::Value::from_str(text).ok();
@@ -280,6 +287,11 @@ mod tests {
         assert_eq!(set("", "notify_after", "30"), "notify_after = 30\n");
         assert_eq!(set("", "notify", "terminal"), "notify = \"terminal\"\n");
         assert_eq!(set("", "notify", "[\"say\"]"), "notify = [\"say\"]\n");
+        for list in ["codex,gemini", "[\"codex\", \"gemini\"]"] {
+            assert_eq!(set("", "fallback", list), "fallback = [\"codex\", \"gemini\"]\n");
+        }
+        assert_eq!(set("", "handover", "allow"), "handover = \"allow\"\n");
+        assert_eq!(set("", "limit_after", "90s"), "limit_after = \"90s\"\n");
     }
 
     #[test]
@@ -290,6 +302,9 @@ mod tests {
             ("resume", "sometimes", "unknown variant"),
             ("notify", "fanfare", "or a command"),
             ("notify_after", "soon", "whole number"),
+            ("fallback", "codex,gemnii", "did you mean \"gemini\"?"),
+            ("handover", "sometimes", "unknown variant"),
+            ("limit_after", "soon", "limit_after"),
             ("agents.codex.permissions", "all", "unknown variant"),
             ("agents.codex.modle", "x", "agents.codex.model"),
             ("agents.codex.replay_budget", "much", "whole number"),

@@ -30,6 +30,8 @@ pub struct TurnOptions {
     pub timeout: Option<Duration>,
     /// A limit for silence while no tool runs; zero means none.
     pub idle_timeout: Option<Duration>,
+    /// After how long of being told nothing but to try again later an agent is past a limit; zero means never.
+    pub limit_after: Option<Duration>,
     /// A limit for an answer to a question of the agent; zero means none.
     pub answer_timeout: Option<Duration>,
     /// Replaces the agent's system prompt.
@@ -73,6 +75,9 @@ impl TurnOptions {
         }
         if let Some(limit) = self.idle_timeout {
             turn = turn.idle_timeout(limit);
+        }
+        if let Some(limit) = self.limit_after {
+            turn = turn.limit_after(limit);
         }
         if let Some(limit) = self.answer_timeout {
             turn = turn.answer_timeout(limit);

@@ -4,6 +4,8 @@
 
 #[path = "it/awaited.rs"]
 mod awaited;
+#[path = "it/limits.rs"]
+mod limits;
 #[path = "it/schemas.rs"]
 mod schemas;
 #[path = "it/watched.rs"]

@@ -1837,6 +1837,8 @@ export interface components {
              *     it would have been told, within the agent's replay budget.
              */
             replay_bytes?: number | null;
+            /** @description When the limit that ended it (`quota`) resets, where the agent told it. */
+            resets?: string | null;
             /**
              * Format: int32
              * @description How many times the agent was launched.
@@ -1844,6 +1846,7 @@ export interface components {
             runs: number;
             /** @description The session the agent said it used. */
             session?: string | null;
+            stands_in?: components["schemas"]["StandIn"] | null;
             /** @description The turn. */
             turn: components["schemas"]["MessageId"];
             usage?: components["schemas"]["Usage"] | null;
@@ -2054,6 +2057,21 @@ export interface components {
             /** @description What tools were called for, and what became of it. */
             tool_calls: components["schemas"]["ToolCall"][];
             usage?: components["schemas"]["Usage"] | null;
+        };
+        /**
+         * @description An agent does a turn because the limit of another one was reached. Stays on the turns that follow, until that one
+         *     goes on or the user names an agent.
+         */
+        StandIn: {
+            ceiling?: components["schemas"]["Permissions"] | null;
+            /** @description Whose limit was reached: it is preferred again later. */
+            for: components["schemas"]["Agent"];
+            /** @description When the limit resets, where the agent told it. */
+            resets?: string | null;
+            /** @description When that was. */
+            since: string;
+            /** @description The turn in which that was. */
+            turn: components["schemas"]["MessageId"];
         };
         /** @description What was counted, as `rejoin stats --json` prints it. */
         Stats: {

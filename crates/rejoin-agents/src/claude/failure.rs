@@ -9,7 +9,8 @@ use crate::failures::{Failures, Words, says};
 use crate::words::before_it_began;
 
 const QUOTA: Words = "credit balance | quota | billing | usage limit | spending limit | spend limit | hit your limit | \
-                      limit reached | out of extra usage | weekly limit | 5-hour limit";
+                      limit reached | out of extra usage | out of usage credits | weekly limit | session limit | \
+                      5-hour limit | opus limit | sonnet limit | fable 5 limit | usage credits are required";
 const LOGIN: Words = "not logged in | /login | invalid api key | failed to authenticate | authentication_error | \
                       oauth token | invalid bearer token | x-api-key";
 const OVERFLOW: Words = "prompt is too long | context window | context limit | context length | too many tokens | \
@@ -66,6 +67,8 @@ mod tests {
             ("success", None, "Not logged in · Please run /login", F::Login),
             ("success", Some(429), "API Error: Request rejected (429)", F::RateLimit),
             ("success", Some(429), "You've hit your limit · resets 3pm", F::Quota),
+            ("success", Some(429), "You've hit your session limit · resets 3:40pm (Asia/Tokyo)", F::Quota),
+            ("success", Some(429), "You've hit your Opus limit · resets Nov 21, 3pm (UTC)", F::Quota),
             ("success", Some(400), "Credit balance is too low", F::Quota),
             ("success", Some(500), "API Error: 500", F::Server),
             ("success", Some(529), "overloaded", F::Server),

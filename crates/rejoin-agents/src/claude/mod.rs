@@ -29,6 +29,7 @@ impl Definition for Claude {
     fn about(&self) -> About<'_> {
         About {
             title: "Claude Code",
+            vendor: "Anthropic",
             command: "claude",
             install_hint: "npm install -g @anthropic-ai/claude-code",
             tested_version: "2.1.197",

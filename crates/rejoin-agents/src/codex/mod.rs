@@ -34,6 +34,7 @@ impl Definition for Codex {
     fn about(&self) -> About<'_> {
         About {
             title: "Codex CLI",
+            vendor: "OpenAI",
             command: "codex",
             install_hint: "npm install -g @openai/codex",
             tested_version: "0.166.0",

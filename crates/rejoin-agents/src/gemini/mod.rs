@@ -40,6 +40,7 @@ impl Definition for Gemini {
     fn about(&self) -> About<'_> {
         About {
             title: "Gemini CLI",
+            vendor: "Google",
             command: NAME,
             install_hint: "npm install -g @google/gemini-cli",
             tested_version: "0.61.0",

@@ -48,6 +48,8 @@ impl Definition for OpenCode {
     fn about(&self) -> About<'_> {
         About {
             title: "OpenCode",
+            // Whoever the user chose there.
+            vendor: "",
             command: "opencode",
             install_hint: "npm install -g opencode-ai",
             tested_version: "1.18.33",

@@ -56,6 +56,7 @@ impl Definition for Parrot {
     fn about(&self) -> About<'_> {
         About {
             title: "Parrot",
+            vendor: "",
             command: NAME,
             install_hint: "npm install -g parrot",
             tested_version: "1.4.0",

@@ -34,6 +34,8 @@ impl Definition for Pi {
     fn about(&self) -> About<'_> {
         About {
             title: "Pi",
+            // Whoever the user chose there.
+            vendor: "",
             command: "pi",
             install_hint: "npm install -g @earendil-works/pi-coding-agent",
             tested_version: "0.74.2",

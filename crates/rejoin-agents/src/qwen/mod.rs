@@ -30,6 +30,8 @@ impl Definition for Qwen {
     fn about(&self) -> About<'_> {
         About {
             title: "Qwen Code",
+            // Whoever the user chose there.
+            vendor: "",
             command: "qwen",
             install_hint: "npm install -g @qwen-code/qwen-code",
             tested_version: "0.15.10",

@@ -143,6 +143,8 @@ fn refuse(args: &RunArgs) -> anyhow::Result<()> {
         "a live conversation needs a terminal for its input and output; for a single turn use `rejoin run`"
     } else if args.ephemeral {
         "a live conversation remembers, --ephemeral does not; use `rejoin run --ephemeral`"
+    } else if args.limits.is_said() {
+        "at a limit a live conversation waits for you, who can name another agent with /agent; use `rejoin run --fallback`"
     } else {
         return refuse_how(&args.how);
     };

@@ -45,7 +45,7 @@ pub(crate) fn edit(args: &EditArgs) -> anyhow::Result<i32> {
     };
     if args.from_here {
         let turn = rejoin.project(".").in_conversation(view.id()).instead_of(message.id).prompt(text);
-        return carry_out(turn, &args.how);
+        return carry_out(turn.fallback_as_configured(), &args.how);
     }
     amend(&view, &message, &text)?;
     Ok(exit::DONE)

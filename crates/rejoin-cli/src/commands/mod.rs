@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod exists;
 pub(crate) mod export;
+pub(crate) mod fallback_args;
 pub(crate) mod flow;
 pub(crate) mod fsck;
 pub(crate) mod import;

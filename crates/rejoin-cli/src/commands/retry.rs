@@ -19,5 +19,5 @@ pub(crate) struct RetryArgs {
 pub(crate) fn retry(args: &RetryArgs) -> anyhow::Result<i32> {
     let rejoin = super::open()?;
     let turn = rejoin.project(".").resume(&args.conversation).retry(args.at.as_ref().map(Into::into));
-    carry_out(turn, &args.how)
+    carry_out(turn.fallback_as_configured(), &args.how)
 }

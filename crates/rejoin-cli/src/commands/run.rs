@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use rejoin::{Event, TurnBuilder};
 
+use super::fallback_args::{FallbackArgs, ask_to_hand_over};
 use super::turn_args::{Output, ScopeArg, TurnArgs};
 use crate::signals::{self, Running};
 use crate::turn_printer::TurnPrinter;
@@ -18,6 +19,7 @@ Examples:
   rejoin run -c \"now fix it\"                          the newest conversation here, its own session resumed
   rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
+  rejoin run --fallback codex,gemini \"…\"             at a limit the same prompt goes on with the next agent
   git diff | rejoin run -c -f review.md -o stream-json
   rejoin run -c --attach screenshot.png \"why is this button red?\"
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
@@ -55,6 +57,9 @@ pub(crate) struct RunArgs {
     pub(crate) scope: Option<ScopeArg>,
 
     #[command(flatten)]
+    pub(crate) limits: FallbackArgs,
+
+    #[command(flatten)]
     pub(crate) how: TurnArgs,
 }
 
@@ -62,7 +67,7 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<i32> {
     let prompt = prompt::gather(args.prompt.as_deref(), &args.file)?;
     let rejoin = super::open()?;
-    carry_out(describe(&rejoin, args, prompt), &args.how)
+    carry_out(args.limits.apply(describe(&rejoin, args, prompt)), &args.how)
 }
 
 /// Carries out a turn that is described up to what all commands have in common.
@@ -78,6 +83,13 @@ pub(crate) fn carry_out(turn: TurnBuilder<'_>, how: &TurnArgs) -> anyhow::Result
     }
     let stopped = Arc::new(AtomicBool::new(false));
     if how.output == Output::Text && ask::can_ask() {
+        let status = printer.status();
+        turn = turn.on_handover(move |handover| {
+            status.asks(true);
+            let may = ask_to_hand_over(handover);
+            status.asks(false);
+            may
+        });
         let stopped = Arc::clone(&stopped);
         turn = turn.on_question(move |question| {
             ask::ask(question, &mut || !stopped.load(Ordering::Relaxed) && question.is_open())

@@ -61,6 +61,11 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) idle_timeout: Option<Duration>,
 
+    /// An agent that did nothing yet and is only told to try again later is past a limit after this long; 0 means
+    /// never [default: as configured, else 5m]
+    #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
+    pub(crate) limit_after: Option<Duration>,
+
     /// Tell the agent that nobody is there when its question was not answered for this long; 0 means never [default: 1h]
     #[arg(long, value_name = "TIME", value_parser = rejoin::parse_duration)]
     pub(crate) answer_timeout: Option<Duration>,
@@ -86,7 +91,7 @@ impl TurnArgs {
     /// Nothing was said about how a turn is carried out.
     pub(crate) fn is_empty(&self) -> bool {
         let texts = [&self.agent, &self.model, &self.system_prompt, &self.append_system_prompt];
-        let times = [self.timeout, self.idle_timeout, self.answer_timeout, self.wait];
+        let times = [self.timeout, self.idle_timeout, self.limit_after, self.answer_timeout, self.wait];
         texts.iter().all(|text| text.is_none())
             && times.iter().all(Option::is_none)
             && self.permissions.is_none()
@@ -117,6 +122,7 @@ impl TurnArgs {
             session_dir: self.session_dir.as_ref().map(PathBuf::from),
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
+            limit_after: self.limit_after,
             answer_timeout: self.answer_timeout,
             system_prompt: self.system_prompt.clone(),
             append_system_prompt: self.append_system_prompt.clone(),

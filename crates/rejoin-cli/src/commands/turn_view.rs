@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rejoin::{
     AskedQuestion, CallNote, CallStatus, ConversationView, Kind, Message, MessageId, Outcome, Part,
-    QuestionState, ToolCall, Turn, TurnStatus,
+    QuestionState, ToolCall, Turn, TurnStatus, resets_words,
 };
 
 use crate::markdown::Markdown;
@@ -293,5 +293,10 @@ pub(crate) fn margin(view: &ConversationView<'_>, turn: &Turn) -> String {
         Outcome::Timeout { message } => format!("timeout: {}", label(message)),
         Outcome::Cancelled => "cancelled".into(),
     };
-    format!("{} · {outcome}", decision_of(receipt))
+    let resets = receipt.resets.as_ref().and_then(|resets| resets_words(resets, &jiff::Zoned::now()));
+    let resets = resets.map(|words| format!(" · {words}")).unwrap_or_default();
+    let instead = receipt.stands_in.as_ref();
+    let instead =
+        instead.map(|it| format!(" · instead of {}", label(it.instead_of.as_str()))).unwrap_or_default();
+    format!("{}{instead} · {outcome}{resets}", decision_of(receipt))
 }

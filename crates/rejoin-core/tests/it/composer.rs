@@ -113,6 +113,33 @@ fn a_key_that_occurs_anywhere_is_asked_for_again() {
 }
 
 #[test]
+fn a_call_of_which_nobody_knows_the_end_says_so_and_no_id_of_an_agent_crosses_over() {
+    let call = |id: &str, command| (Kind::Assistant, Part::call(id, "Bash", json!({ "command": command })));
+    let result = |id: &str| (Kind::ToolResult, Part::response(id, "Bash", "done", false));
+    let thought = (Kind::Assistant, Part::thought("secret thinking"));
+    let mut cut = told(
+        0,
+        vec![
+            (Kind::User, Part::text("clean up")),
+            thought,
+            call("toolu_01", "ls"),
+            result("toolu_01"),
+            call("toolu_02", "make clean"),
+        ],
+    );
+    cut.state = TurnState::Cut;
+    let composed = replayed(vec![cut.clone()], "next", plenty());
+    let prompt = composed.prompt();
+    let calls: Vec<&str> = prompt.lines().filter(|line| line.starts_with("<tool-call-")).collect();
+    assert_eq!(calls.len(), 2, "{prompt}");
+    assert!(!calls[0].contains("outcome") && calls[1].contains(" outcome=\"unknown\""), "{prompt}");
+    assert!(!prompt.contains("toolu_") && !prompt.contains("secret thinking"), "{prompt}");
+    // What was not read may have told it.
+    cut.unread = 10;
+    assert!(!replayed(vec![cut], "next", plenty()).prompt().contains("outcome="));
+}
+
+#[test]
 fn a_key_in_a_tool_call_or_its_output_is_asked_for_again() {
     let call = Part::call("c", "Bash", json!({ "command": FENCE }));
     let output = Part::response("c", "Bash", FENCE, false);

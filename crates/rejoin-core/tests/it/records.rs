@@ -5,7 +5,7 @@ use rejoin_core::{
     Agent, AgentSession, AnsweredBy, Asked, Attachment, Conversation, ConversationId, ConversationInfo,
     Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, OptionKind, Outcome, Part,
     Permissions, Pin, PinState, Question, QuestionAnswer, QuestionOption, Reason, Receipt, Record, Repeated,
-    SCHEMA_VERSION, Scope, SessionId, Stream, System, TurnId, TurnState, Usage, Witness,
+    SCHEMA_VERSION, Scope, SessionId, StandIn, Stream, System, TurnId, TurnState, Usage, Witness,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -61,6 +61,14 @@ fn receipt() -> Receipt {
     receipt.session = Some("new".into());
     receipt.model = Some("a-model".into());
     receipt.outcome = Outcome::failed(FailureClass::RateLimit, "429");
+    receipt.resets = Some("2026-11-18T18:00:00Z".into());
+    receipt.stands_in = Some(StandIn {
+        instead_of: CLAUDE,
+        turn: id(9),
+        since: "2026-11-18T15:58:03Z".into(),
+        resets: Some("2026-11-18T18:00:00Z".into()),
+        ceiling: Some(Permissions::Edit),
+    });
     receipt.replay_bytes = Some(4000);
     receipt.attachments = vec![attachment()];
     receipt.lossy = true;

@@ -65,7 +65,14 @@ impl Turn<'_> {
             self.settle_later(life, &session, &result);
         }
         let diagnostics = std::mem::take(&mut self.lines);
-        Ok(TurnOutcome { text, session: result.session, receipt, diagnostics })
+        Ok(TurnOutcome {
+            text,
+            session: result.session,
+            receipt,
+            diagnostics,
+            active: result.active,
+            permissions: self.context.permissions,
+        })
     }
 
     /// What a turn ended in is in the agent's store by now: the one look at it, and the pin by what it shows.

@@ -1,7 +1,8 @@
 //! What was done.
 
+use rejoin_agents::reset_time;
 use rejoin_core::plan::Wish;
-use rejoin_core::{Decision, Outcome, Receipt, TurnId};
+use rejoin_core::{Decision, FailureClass, Outcome, Receipt, TurnId};
 
 use crate::Order;
 use crate::before::context::TurnContext;
@@ -18,5 +19,9 @@ pub(crate) fn receipt(
     let mut receipt = Receipt::new(turn, order.agent.agent(), plan, outcome);
     receipt.conversation = (order.wish != Wish::Ephemeral).then_some(context.id);
     receipt.attachments = about(order);
+    receipt.stands_in.clone_from(&order.stands_in);
+    if let Outcome::Failed { class: FailureClass::Quota, message } = &receipt.outcome {
+        receipt.resets = reset_time(message, &jiff::Zoned::now()).map(|at| format!("{at:.0}"));
+    }
     receipt
 }

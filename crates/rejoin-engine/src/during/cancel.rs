@@ -56,6 +56,13 @@ impl CancelWatch {
         Ok((theirs.clone(), CancelWatch { ours, theirs }))
     }
 
+    /// Another end of the same pair, for a turn that begins when the one before it is over: what stops the one stops
+    /// the other.
+    pub fn again(&self) -> Result<CancelWatch, TurnError> {
+        let ours = self.ours.try_clone().map_err(TurnError::system("cannot copy a socket"))?;
+        Ok(CancelWatch { ours, theirs: self.theirs.clone() })
+    }
+
     /// Another handle.
     pub(crate) fn canceller(&self) -> Canceller {
         self.theirs.clone()

@@ -64,6 +64,8 @@ pub(crate) struct Pump<'a, 'b> {
     pub(crate) open_questions: HashMap<String, OpenSince>,
     /// How long nothing came that counts.
     pub(crate) silence: Silence,
+    /// Since when it was told nothing but to try again later.
+    pub(crate) limited_since: Option<Instant>,
     /// The last look found nothing to read.
     pub(crate) heard_nothing: bool,
     /// How the agent's process ended.
@@ -108,6 +110,7 @@ pub(crate) fn pump(
         open_tools: HashSet::new(),
         open_questions: HashMap::new(),
         silence: Silence::begin(),
+        limited_since: None,
         heard_nothing: false,
         exited: None,
         drain: None,
@@ -390,7 +393,8 @@ impl Pump<'_, '_> {
                 self.around.answers.close(question);
             }
             // Being told to wait is nothing to repeat at the end.
-            Event::Warning { code, text } if code != "retry" => self.got.warn(text),
+            Event::Warning { code, text } if code == "retry" => self.on_retry(text),
+            Event::Warning { text, .. } => self.got.warn(text),
             Event::Compaction { .. } => self.compacting = self.over.is_some(),
             Event::Diagnostic { stream, text } => {
                 self.got.diagnostics += u64::from(*stream == Stream::Stdout);

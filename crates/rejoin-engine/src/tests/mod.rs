@@ -10,6 +10,7 @@ mod kept_attachments;
 mod large;
 mod leased;
 mod leftovers;
+mod limited;
 mod pumped;
 mod repeated;
 mod scripted;

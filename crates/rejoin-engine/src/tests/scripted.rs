@@ -368,6 +368,7 @@ impl Place {
             loaded: None,
             lease: None,
             beginning: None,
+            stands_in: None,
             notices: Vec::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::http::Events;
-use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts};
+use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, resets_at, texts};
 use super::script::{Failure, ToolCall, is_reminder};
 use super::tools::{self, Tool};
 
@@ -83,9 +83,26 @@ impl Protocol for Messages {
             Failure::RateLimited => (429, "rate_limit_error", "scripted rate limit"),
             Failure::Unauthorized => (401, "authentication_error", "scripted invalid key"),
             Failure::BadRequest => (400, "invalid_request_error", "scripted bad request"),
+            Failure::UsageLimit => {
+                let words = "This request would exceed your account's rate limit. Please try again later.";
+                (429, "rate_limit_error", words)
+            }
         };
         let error = json!({"type": kind, "message": message});
         (status, json!({"type": "error", "error": error, "request_id": "req_scripted"}))
+    }
+
+    /// By these a client with a subscription tells which limit it is and when it resets.
+    fn headers(&self, failure: Failure) -> Vec<(&'static str, String)> {
+        if failure != Failure::UsageLimit {
+            return Vec::new();
+        }
+        vec![
+            ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
+            ("anthropic-ratelimit-unified-representative-claim", "five_hour".to_owned()),
+            ("anthropic-ratelimit-unified-reset", resets_at().to_string()),
+            ("anthropic-ratelimit-unified-5h-reset", resets_at().to_string()),
+        ]
     }
 
     fn whole(&self, answer: &Answer) -> Value {

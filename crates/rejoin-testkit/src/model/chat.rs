@@ -64,6 +64,10 @@ impl Protocol for Chat {
             Failure::RateLimited => (429, "rate_limit_exceeded", "scripted rate limit"),
             Failure::Unauthorized => (401, "invalid_api_key", "scripted invalid key"),
             Failure::BadRequest => (400, "invalid_request_error", "scripted bad request"),
+            Failure::UsageLimit => {
+                let words = "You exceeded your current quota, please check your plan and billing details.";
+                (429, "insufficient_quota", words)
+            }
         };
         (status, json!({"error": {"message": message, "type": kind, "param": null, "code": kind}}))
     }

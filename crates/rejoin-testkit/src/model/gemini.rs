@@ -72,6 +72,11 @@ impl Protocol for Gemini {
             Failure::RateLimited => (429, "RESOURCE_EXHAUSTED", "scripted rate limit"),
             Failure::Unauthorized => (401, "UNAUTHENTICATED", "scripted invalid key"),
             Failure::BadRequest => (400, "INVALID_ARGUMENT", "scripted bad request"),
+            Failure::UsageLimit => {
+                let words =
+                    "You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.";
+                (429, "RESOURCE_EXHAUSTED", words)
+            }
         };
         (code, json!({"error": {"code": code, "message": message, "status": status}}))
     }

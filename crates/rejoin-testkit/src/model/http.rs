@@ -122,11 +122,18 @@ pub(super) struct Reply<'a> {
 impl<'a> Reply<'a> {
     /// Answers with one JSON document; the connection stays usable.
     pub(super) fn json(self, status: u16, body: &Value, retry_after: Option<u32>) -> io::Result<()> {
+        let retry_after = retry_after.map(|seconds| ("retry-after", seconds.to_string()));
+        self.failure(status, body, retry_after.as_slice())
+    }
+
+    /// The same with headers of its own.
+    pub(super) fn failure(self, status: u16, body: &Value, headers: &[(&str, String)]) -> io::Result<()> {
         let body = body.to_string();
-        let retry = retry_after.map(|s| format!("retry-after: {s}\r\n")).unwrap_or_default();
+        let lines: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers = lines.concat();
         let mut out = format!(
             "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-             request-id: req_scripted\r\n{retry}\r\n",
+             request-id: req_scripted\r\n{headers}\r\n",
             reason(status),
             body.len()
         );

@@ -1,7 +1,7 @@
 //! What a wire protocol must provide; everything else is shared.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -43,6 +43,11 @@ pub(super) trait Protocol: Sync {
         (failure == Failure::RateLimited).then_some(1)
     }
 
+    /// Headers of a failure.
+    fn headers(&self, _failure: Failure) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// The answer as one document.
     fn whole(&self, answer: &Answer) -> Value;
 
@@ -54,6 +59,12 @@ pub(super) trait Protocol: Sync {
 
     /// The answer as events.
     fn stream(&self, answer: &Answer, events: &mut Events<'_>) -> io::Result<()>;
+}
+
+/// When a limit resets: in two hours, by the clock in whole minutes, in seconds since 1970.
+pub(super) fn resets_at() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    (now + 2 * 3600) / 60 * 60
 }
 
 /// A request in shared terms.

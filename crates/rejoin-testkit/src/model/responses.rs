@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::http::Events;
-use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, texts};
+use super::protocol::{Answer, Conversation, Part, Protocol, Spoken, fresh_id, resets_at, texts};
 use super::script::{Failure, ToolCall, is_reminder};
 use super::tools::{self, Tool};
 
@@ -88,6 +88,14 @@ impl Protocol for Responses {
             Failure::RateLimited => (429, "rate_limit_error", "scripted rate limit"),
             Failure::Unauthorized => (401, "authentication_error", "scripted invalid key"),
             Failure::BadRequest => (400, "invalid_request_error", "scripted bad request"),
+            // As seen from the service behind Codex.
+            Failure::UsageLimit => {
+                let error = json!({
+                    "type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+                    "resets_at": resets_at(), "resets_in_seconds": 2 * 3600,
+                });
+                return (429, json!({"error": error}));
+            }
         };
         (status, json!({"error": {"message": message, "type": kind, "param": null, "code": null}}))
     }

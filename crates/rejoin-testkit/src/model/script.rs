@@ -9,6 +9,8 @@ const MARK: &str = "MARK-";
 pub(super) struct Script {
     /// Answer with this failure instead.
     pub(super) failure: Option<Failure>,
+    /// Those who speak this protocol have used up their allowance, whatever else is asked for.
+    pub(super) limit_of: Option<String>,
     /// The failure is for the first time only.
     pub(super) once: bool,
     /// Call this tool before answering.
@@ -27,6 +29,8 @@ pub(super) enum Failure {
     RateLimited,
     Unauthorized,
     BadRequest,
+    /// The allowance is used up, told as the service itself tells it.
+    UsageLimit,
 }
 
 /// A tool the model would like the agent to run.
@@ -64,6 +68,12 @@ pub(super) enum Manner {
 }
 
 impl Script {
+    /// What to answer with instead, to somebody who speaks this protocol.
+    pub(super) fn failure_in(&self, protocol: &str) -> Option<Failure> {
+        let is_limited = self.limit_of.as_deref() == Some(protocol);
+        self.failure.or(is_limited.then_some(Failure::UsageLimit))
+    }
+
     /// Reads the words of the newest prompt. Only those after its last mark count: words quoted from earlier
     /// turns (a replay, a catch-up) must not act again.
     pub(super) fn of(prompt: &str) -> Self {
@@ -100,7 +110,9 @@ impl Script {
         } else {
             Manner::Plain
         };
-        Self { failure, once: once && !has("FAIL500") && !has("RATE429"), tool, news: has("NEWS"), manner }
+        let limit_of = word_after(text, "LIMIT-OF ");
+        let once = once && !has("FAIL500") && !has("RATE429");
+        Self { failure, limit_of, once, tool, news: has("NEWS"), manner }
     }
 }
 
@@ -221,6 +233,13 @@ mod tests {
         assert_eq!(tool("TOOL-WRITE /a/b.txt"), Some(ToolCall::Write("/a/b.txt".into())));
         assert_eq!(tool("ASKUSER"), Some(ToolCall::Ask));
         assert_eq!(tool("TOOL-ECHO"), None);
+    }
+
+    #[test]
+    fn a_limit_is_one_vendors() {
+        let script = Script::of("MARK-a LIMIT-OF anthropic");
+        assert_eq!(script.failure_in("anthropic"), Some(Failure::UsageLimit));
+        assert_eq!(script.failure_in("responses"), None);
     }
 
     #[test]

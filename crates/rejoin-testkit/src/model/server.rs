@@ -247,12 +247,15 @@ fn converse(
         request.protocol = Some(protocol.name());
         let script = Script::of(&conversation.prompt);
         let due = !script.once || shared.lock().failed_once.insert(conversation.prompt.clone());
-        if let Some(failure) = script.failure.filter(|_| due) {
+        if let Some(failure) = script.failure_in(protocol.name()).filter(|_| due) {
             let (status, body) = protocol.fail(failure);
             shared.note(request, format!("http {status}"));
             // Another time than a client would choose by itself the first time.
             let longer = u32::from(script.once);
-            reply.json(status, &body, protocol.retry_after(failure).map(|seconds| seconds + longer))?;
+            let mut headers = protocol.headers(failure);
+            let retry_after = protocol.retry_after(failure).map(|seconds| seconds + longer);
+            headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string())));
+            reply.failure(status, &body, &headers)?;
             return Ok(true);
         }
         let called = script.tool.as_ref().and_then(|tool| protocol.call(tool, &conversation.offered));

@@ -101,7 +101,7 @@ fn who_wants_no_line_or_has_no_terminal_for_it_gets_none() {
     bench
         .rejoin(&["run", "-q", "-a", "demo", "FAIL quota no more"])
         .ends(1)
-        .tells(&["✗ failed: quota used up"]);
+        .tells(&["✗ failed: limit reached"]);
 }
 
 #[test]

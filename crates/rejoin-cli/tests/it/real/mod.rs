@@ -68,6 +68,7 @@ mod files;
 mod flows;
 mod handover;
 mod kills;
+mod limits;
 mod lost;
 mod nested;
 mod openai;

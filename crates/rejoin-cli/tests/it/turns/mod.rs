@@ -6,6 +6,7 @@ mod branches;
 mod guards;
 mod hand_over;
 mod interrupted;
+mod limits;
 mod outside;
 mod plain;
 mod refused;
