@@ -38,6 +38,7 @@ mod provider_keys;
 mod qwen;
 mod registry;
 mod session_id;
+mod session_user;
 mod stored_sessions;
 mod stream_json;
 mod surrogates;
@@ -55,9 +56,10 @@ pub use driver::{Driver, Exit, Line, Settles, Step};
 pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
+pub use session_user::SessionUser;
 pub use stored_sessions::{
-    FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep, StoredTurn,
-    UnreadFile, WholeSession,
+    FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep,
+    StoredTurn, UnreadFile, WholeSession,
 };
 pub use turn::{IdSource, TurnRequest, warnings_beforehand};
 

@@ -12,5 +12,5 @@ pub(crate) use file_ends::FileEnds;
 pub(crate) use json_lines::{SessionRecords, count_messages, read_session};
 pub(crate) use session_store::one_of_each;
 pub use session_store::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
-pub use whole_session::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn, WholeSession};
 pub(crate) use whole_session::{LARGEST_SESSION, shortened_output};
+pub use whole_session::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn, WholeSession};
