@@ -3,9 +3,14 @@
 mod driver;
 mod failure;
 mod launch;
+mod segments;
 mod sessions;
 mod store;
+mod stored_records;
+mod timeline;
+mod tool_outputs;
 mod trust;
+mod whole_session;
 mod wire;
 
 use std::ffi::OsString;

@@ -9,11 +9,12 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::store::numbered;
+use super::{segments, whole_session};
 use crate::loose::{List, Number, Object, Text};
 use crate::session_id::is_lower_case_uuid;
 use crate::stored_sessions::{
-    Draft, FileEnds, Follows, SessionFiles, SessionRecords, SessionStore, StoredSession, count_messages,
-    one_of_each, read_session,
+    Draft, FileEnds, Follows, SessionFiles, SessionRecords, SessionStore, StoredSession, WholeSession,
+    count_messages, one_of_each, read_session,
 };
 
 pub(super) struct CodexSessions {
@@ -46,6 +47,17 @@ impl SessionStore for CodexSessions {
 
     fn count(&self, file: &Path, go_on: &dyn Fn() -> bool) -> Option<u64> {
         count_messages(file, (CodexRecords::default(), Draft::default()), go_on)
+    }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        let mut files = self.files();
+        // What comes before a fork may have been archived.
+        files.add(&self.store.join("archived_sessions"), |name| id_in(name).is_some());
+        let segments = segments::of_session(session, files.files)?;
+        let mut whole = whole_session::read(session, &segments)?;
+        let title = session.title.clone();
+        whole.title = title.or_else(|| names(&self.store).remove(&session.id)).or(whole.title);
+        Ok(whole)
     }
 
     /// A fork or a rewind goes on in a file of its own: how the session begins stands in the one before it.
@@ -97,7 +109,7 @@ fn beginning(session: &StoredSession, files: &HashMap<&str, Vec<&StoredSession>>
 }
 
 /// The id in the name of a file: `rollout-<time>-<id>.jsonl`, after a rewind `rollout-<time>-<id>_<another>.jsonl`.
-fn id_in(name: &str) -> Option<&str> {
+pub(super) fn id_in(name: &str) -> Option<&str> {
     let name = name.strip_prefix("rollout-")?;
     let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".jsonl.zst"))?;
     let name =
@@ -175,15 +187,16 @@ struct Payload<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Git<'a> {
-    branch: Text<'a>,
+pub(super) struct Git<'a> {
+    pub(super) branch: Text<'a>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Base<'a> {
-    thread_id: Text<'a>,
-    end_byte_offset: Number,
+pub(super) struct Base<'a> {
+    pub(super) thread_id: Text<'a>,
+    pub(super) end_byte_offset: Number,
+    pub(super) end_ordinal_exclusive: Number,
 }
 
 #[derive(Deserialize, Default)]
@@ -196,8 +209,11 @@ struct Item<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(bound(deserialize = "'de: 'a"), default)]
-struct Part<'a> {
-    text: Text<'a>,
+pub(super) struct Part<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: Text<'a>,
+    pub(super) text: Text<'a>,
+    pub(super) path: Text<'a>,
 }
 
 impl SessionRecords for CodexRecords {
@@ -241,8 +257,7 @@ fn said(payload: Payload<'_>, draft: &mut Draft) {
             let item = payload.item.0.unwrap_or_default();
             match item.kind.as_str() {
                 "UserMessage" => {
-                    let texts = item.content.0.iter().map(|part| part.text.as_str());
-                    draft.typed(typed(texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or("")));
+                    draft.typed(typed_in(&item.content.0).next().unwrap_or_default());
                 }
                 "AgentMessage" => draft.messages += 1,
                 _ => {}
@@ -252,8 +267,13 @@ fn said(payload: Payload<'_>, draft: &mut Draft) {
     }
 }
 
+/// What was typed in a message of items.
+pub(super) fn typed_in<'a>(content: &'a [Part<'_>]) -> impl Iterator<Item = &'a str> {
+    content.iter().map(|part| part.text.as_str()).filter(|text| !text.trim().is_empty()).map(typed)
+}
+
 /// Editors put what is open and selected before what was typed.
-fn typed(text: &str) -> &str {
+pub(super) fn typed(text: &str) -> &str {
     const REQUEST: &str = "## My request for Codex:";
     match text.split_once(REQUEST) {
         Some((before, request)) if before.trim_start().starts_with("# Context from my IDE setup:") => request,

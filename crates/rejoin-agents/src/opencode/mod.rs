@@ -13,6 +13,9 @@ mod sqlite;
 mod sqlite_log;
 mod sqlite_rows;
 mod store;
+mod whole_files;
+mod whole_rows;
+mod whole_session;
 mod wire;
 
 use std::collections::BTreeSet;

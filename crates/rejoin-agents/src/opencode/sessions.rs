@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::sqlite::{self, Database, Value, broken};
 use super::sqlite_rows::{Row, Table};
-use super::{file_sessions, store};
+use super::{file_sessions, store, whole_files, whole_rows};
 use crate::loose::{Flag, Text};
-use crate::stored_sessions::{Draft, SessionFiles, SessionStore, StoredSession, UnreadFile};
+use crate::stored_sessions::{Draft, SessionFiles, SessionStore, StoredSession, UnreadFile, WholeSession};
 
 /// Nobody has so many sessions that listing them takes more.
 const MOST_PAGES: usize = 2_000_000;
@@ -54,6 +54,18 @@ impl SessionStore for OpenCodeSessions {
         let read = sqlite::read_pages(file, MOST_PAGES, |database| Reading::new(database)?.sessions(file));
         Ok(read?.unwrap_or_default())
     }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        let mut whole = if is_one(&session.file) {
+            whole_files::read(&self.store, session)?
+        } else {
+            let read = |database: &mut Database| whole_rows::read(&mut Reading::new(database)?, session);
+            let read = sqlite::read_pages(&session.file, MOST_PAGES, read)?;
+            read.ok_or_else(|| broken("the database is empty"))?
+        };
+        whole.title = session.title.clone().or(whole.title);
+        Ok(whole)
+    }
 }
 
 /// Whether it is the file of one session.
@@ -62,13 +74,13 @@ fn is_one(file: &Path) -> bool {
 }
 
 /// A database that is read.
-struct Reading<'a> {
-    database: &'a mut Database,
-    sessions: Table,
-    messages: Table,
-    parts: Table,
-    messages_of: u32,
-    parts_of: u32,
+pub(super) struct Reading<'a> {
+    pub(super) database: &'a mut Database,
+    pub(super) sessions: Table,
+    pub(super) messages: Table,
+    pub(super) parts: Table,
+    pub(super) messages_of: u32,
+    pub(super) parts_of: u32,
 }
 
 impl<'a> Reading<'a> {
@@ -181,17 +193,22 @@ pub(super) fn is_placeholder(title: &str) -> bool {
 pub(super) struct Piece<'a> {
     pub(super) role: Text<'a>,
     #[serde(rename = "type")]
-    kind: Text<'a>,
-    text: Text<'a>,
+    pub(super) kind: Text<'a>,
+    pub(super) text: Text<'a>,
     synthetic: Flag,
 }
 
-/// What the user typed, if a part is that.
+impl Piece<'_> {
+    /// What the user typed, as it is stored, if a part is that.
+    pub(super) fn typed(&self) -> Option<&str> {
+        let is_typed = self.kind.as_str() == "text" && !self.synthetic.is_set();
+        self.text.filled().filter(|_| is_typed)
+    }
+}
+
+/// The beginning of what the user typed, if a part is that.
 pub(super) fn typed(part: &str) -> Option<String> {
     let part: Piece<'_> = serde_json::from_str(part).ok()?;
-    if part.kind.as_str() != "text" || part.synthetic.is_set() {
-        return None;
-    }
-    let text = rejoin_core::compose::message_of(part.text.as_str()).trim();
+    let text = rejoin_core::compose::message_of(part.typed()?).trim();
     (!text.is_empty()).then(|| text[..text.floor_char_boundary(400)].to_owned())
 }

@@ -63,9 +63,10 @@ struct Attachment<'a> {
     mime: Text<'a>,
 }
 
+/// Counted tokens.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Tokens {
+pub(super) struct Tokens {
     input: Number,
     output: Number,
     reasoning: Number,
@@ -114,15 +115,15 @@ impl Part<'_> {
         self.metadata.0.as_ref().is_some_and(|metadata| metadata.compaction_continue.is_set())
     }
 
-    /// The tokens of a step; those written to a cache were not served from one.
+    /// The tokens of a step.
     pub(super) fn usage(&self) -> Option<Usage> {
-        let tokens = self.tokens.0.as_ref()?;
-        let cache = tokens.cache.0.unwrap_or_default();
-        Some(Usage {
-            input: tokens.input.count() + cache.write.count(),
-            cached: cache.read.count(),
-            output: tokens.output.count() + tokens.reasoning.count(),
-        })
+        Some(self.tokens.0.as_ref()?.usage())
+    }
+
+    /// Whether it is a call that is over.
+    pub(super) fn is_over(&self) -> bool {
+        let state = self.state.0.as_ref();
+        state.is_some_and(|state| matches!(state.status.as_str(), "completed" | "error"))
     }
 
     /// The finished call this part is.
@@ -148,6 +149,18 @@ impl Part<'_> {
             output,
             failed: failed || invalid || exit.is_some_and(|exit| exit != 0.0),
         })
+    }
+}
+
+impl Tokens {
+    /// Those written to a cache were not served from one.
+    pub(super) fn usage(&self) -> Usage {
+        let cache = self.cache.0.unwrap_or_default();
+        Usage {
+            input: self.input.count().saturating_add(cache.write.count()),
+            cached: cache.read.count(),
+            output: self.output.count().saturating_add(self.reasoning.count()),
+        }
     }
 }
 

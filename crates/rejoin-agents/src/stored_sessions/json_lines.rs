@@ -2,6 +2,7 @@
 //! means is each one's own.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 use std::path::Path;
 
 use memchr::memmem;
@@ -51,6 +52,7 @@ pub(crate) fn count_messages<R: SessionRecords>(
     (mut records, mut draft): (R, Draft),
     go_on: &dyn Fn() -> bool,
 ) -> Option<u64> {
+<<<<<<< HEAD
     let (file, _) = open_regular_file(path).ok()?;
     let mut drafting = Drafting { records: &mut records, draft: &mut draft };
     let is_whole = each_line(file, &mut |line| {
@@ -126,6 +128,45 @@ impl<R: SessionRecords> Records for Drafting<'_, R> {
     fn take_in(&mut self, record: Self::Record<'_>) -> bool {
         self.records.take_in(record, self.draft)
     }
+=======
+    let mut is_whole = true;
+    each_line(path, u64::MAX, &mut |line, _| {
+        is_whole = go_on();
+        if let Some(line) = line.filter(|_| is_whole) {
+            take_in(line, &mut records, &mut draft);
+        }
+        is_whole
+    })
+    .ok()?;
+    is_whole.then_some(draft.messages)
+}
+
+/// The lines of a file up to a place, each with the place where it ends; nothing instead of one that is too long.
+/// It goes on as long as `take` says so.
+pub(crate) fn each_line(
+    path: &Path,
+    until: u64,
+    take: &mut dyn FnMut(Option<&[u8]>, u64) -> bool,
+) -> io::Result<()> {
+    let (file, _) = open_regular_file(path)?;
+    let mut file = BufReader::with_capacity(256 << 10, file.take(until));
+    let (mut line, mut end) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let read = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            return Ok(());
+        }
+        end += read;
+        let is_too_long = read == LONGEST_LINE && line.last() != Some(&b'\n');
+        if is_too_long {
+            end += file.skip_until(b'\n')? as u64;
+        }
+        if !take((!is_too_long).then_some(&line), end) {
+            return Ok(());
+        }
+    }
+>>>>>>> codex-opencode
 }
 
 fn feed<'a, R: SessionRecords>(
@@ -141,6 +182,7 @@ fn feed<'a, R: SessionRecords>(
     understood
 }
 
+<<<<<<< HEAD
 /// Takes in the record of a line. After a crash most agents append the next one to the one that was cut.
 fn take_in<R: Records>(line: &[u8], records: &mut R) -> bool {
     if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
@@ -158,6 +200,17 @@ fn take_in<R: Records>(line: &[u8], records: &mut R) -> bool {
         }
     }
     false
+=======
+/// Takes in the record of a line.
+fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -> bool {
+    record_in(line).is_some_and(|record| records.take_in(record, draft))
+}
+
+/// The record of a line. After a crash most agents append the next one to the one that was cut.
+pub(crate) fn record_in<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
+    let behind = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
+    iter::once(0).chain(behind).find_map(|at| serde_json::from_slice(&line[at..]).ok())
+>>>>>>> codex-opencode
 }
 
 #[cfg(test)]

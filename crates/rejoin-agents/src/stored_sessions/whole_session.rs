@@ -1,3 +1,6 @@
+use std::fmt::Write as _;
+use std::io;
+
 use rejoin_core::Usage;
 use serde_json::Value;
 
@@ -132,7 +135,13 @@ pub(crate) fn shortened_output(mut output: String) -> String {
         let kept = output.floor_char_boundary(LONGEST_OUTPUT);
         let left = output.len() - kept;
         output.truncate(kept);
-        output.push_str(&format!("\n[… {left} bytes more]"));
+        let _ = write!(output, "\n[… {left} bytes more]");
     }
     output
+}
+
+/// Why a session is not read whole.
+pub(crate) fn too_large() -> io::Error {
+    let why = format!("the session is larger than {} MiB, too large to be read whole", LARGEST_SESSION >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, why)
 }

@@ -27,3 +27,4 @@ mod requests;
 mod sessions;
 mod stores;
 mod whole_sessions_claude_qwen;
+mod whole_sessions_codex_opencode;

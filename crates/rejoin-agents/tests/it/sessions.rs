@@ -22,20 +22,20 @@ fn samples() -> Vec<PathBuf> {
     samples
 }
 
-fn name(sample: &Path) -> &str {
+pub(crate) fn name(sample: &Path) -> &str {
     sample.file_name().unwrap().to_str().unwrap()
 }
 
-fn agent(sample: &Path) -> Agent {
+pub(crate) fn agent(sample: &Path) -> Agent {
     Agent::named(name(sample).split('_').next().unwrap())
 }
 
-fn store_of(agent: &Agent, store: &Path) -> Box<dyn SessionStore> {
+pub(crate) fn store_of(agent: &Agent, store: &Path) -> Box<dyn SessionStore> {
     rejoin_agents::find(agent).unwrap().session_store(store, Path::new(HERE)).unwrap()
 }
 
 /// The sessions of a store, by their ids; what was not understood is counted.
-fn sessions(store: &dyn SessionStore) -> (BTreeMap<String, StoredSession>, usize) {
+pub(crate) fn sessions(store: &dyn SessionStore) -> (BTreeMap<String, StoredSession>, usize) {
     let files = store.files();
     let mut not_understood = files.unread.len();
     let mut read = Vec::new();
@@ -53,7 +53,7 @@ fn sessions(store: &dyn SessionStore) -> (BTreeMap<String, StoredSession>, usize
 }
 
 /// A copy of a sample as the program would have it; databases are made from what was dumped of them.
-fn laid_out(sample: &Path) -> tempfile::TempDir {
+pub(crate) fn laid_out(sample: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     let mut left = vec![sample.to_owned()];
     while let Some(path) = left.pop() {

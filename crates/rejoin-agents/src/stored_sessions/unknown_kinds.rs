@@ -1,0 +1,41 @@
+use std::collections::BTreeMap;
+
+/// So many kinds are told apart.
+const MOST_KINDS: usize = 64;
+/// No kind has a longer name.
+const LONGEST_NAME: usize = 80;
+
+/// Records that were not understood, counted by kind.
+#[derive(Default)]
+pub(crate) struct UnknownKinds(BTreeMap<String, usize>);
+
+impl UnknownKinds {
+    /// One more of this kind.
+    pub(crate) fn add(&mut self, kind: &str) {
+        let kind = &kind[..kind.floor_char_boundary(LONGEST_NAME)];
+        let kind = if self.0.len() < MOST_KINDS || self.0.contains_key(kind) { kind } else { "others" };
+        *self.0.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// The kinds by name, each with its number.
+    pub(crate) fn into_list(self) -> Vec<(String, usize)> {
+        self.0.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_counted_and_never_too_many_of_them() {
+        let mut kinds = UnknownKinds::default();
+        for number in 0..1000 {
+            kinds.add(&format!("{}{number}", "é".repeat(30)));
+            kinds.add("same");
+        }
+        let list = kinds.into_list();
+        assert!(list.len() <= MOST_KINDS + 1);
+        assert!(list.contains(&("same".to_owned(), 1000)));
+    }
+}
