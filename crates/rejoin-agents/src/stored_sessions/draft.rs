@@ -110,7 +110,7 @@ impl Draft {
 }
 
 /// A time as JSON has it, in milliseconds since 1970.
-fn milliseconds(timestamp: &str) -> Option<i64> {
+pub(crate) fn milliseconds(timestamp: &str) -> Option<i64> {
     timestamp.parse().ok().map(jiff::Timestamp::as_millisecond)
 }
 

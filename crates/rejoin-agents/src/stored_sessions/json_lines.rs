@@ -81,13 +81,18 @@ fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -
     if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
         return records.take_in(record, draft);
     }
-    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
-    for at in begins {
-        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(&line[at..]) {
+    for rest in behind_a_torn_one(line) {
+        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(rest) {
             return records.take_in(record, draft);
         }
     }
     false
+}
+
+/// What may be a record in a line that is none: the ends of it that begin like one.
+pub(super) fn behind_a_torn_one(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
+    begins.map(|at| &line[at..])
 }
 
 #[cfg(test)]
