@@ -9,7 +9,7 @@ use memchr::memmem;
 use rejoin_files::open_regular_file;
 use serde::Deserialize;
 
-use super::{Draft, FileEnds, LARGEST_SESSION, StoredSession};
+use super::{Draft, FileEnds, LARGEST_SESSION, StoredSession, too_large};
 use crate::driver::mended;
 
 /// Lines that are longer are passed over.
@@ -52,10 +52,8 @@ pub(crate) fn count_messages<R: SessionRecords>(
     (mut records, mut draft): (R, Draft),
     go_on: &dyn Fn() -> bool,
 ) -> Option<u64> {
-<<<<<<< HEAD
-    let (file, _) = open_regular_file(path).ok()?;
     let mut drafting = Drafting { records: &mut records, draft: &mut draft };
-    let is_whole = each_line(file, &mut |line| {
+    let is_whole = each_line(path, u64::MAX, &mut |line, _| {
         if let Some(line) = line {
             take_in(line, &mut drafting);
         }
@@ -75,15 +73,13 @@ pub(crate) trait Records {
 
 /// Reads every record of a session's file, and says how many lines were none.
 pub(crate) fn read_records(path: &Path, records: &mut impl Records) -> io::Result<usize> {
-    let (file, metadata) = open_regular_file(path)?;
-    if metadata.len() > LARGEST_SESSION {
-        let why =
-            format!("it is larger than {} MiB, which is the most that is read whole", LARGEST_SESSION >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    let size = open_regular_file(path)?.1.len();
+    if size > LARGEST_SESSION {
+        return Err(too_large());
     }
     let (mut understood, mut not_understood) = (0_usize, 0_usize);
     // What is appended meanwhile is read the next time.
-    each_line(file.take(metadata.len()), &mut |line| {
+    each_line(path, size, &mut |line, _| {
         if line.is_some_and(|line| line.trim_ascii().is_empty()) {
             return true;
         }
@@ -97,20 +93,28 @@ pub(crate) fn read_records(path: &Path, records: &mut impl Records) -> io::Resul
     Ok(not_understood)
 }
 
-/// Hands on every line as long as `take` says so, `None` for one that is too long. Says whether that was to the end.
-fn each_line(file: impl Read, take: &mut dyn FnMut(Option<&[u8]>) -> bool) -> io::Result<bool> {
-    let mut file = BufReader::with_capacity(256 << 10, file);
-    let mut line = Vec::new();
+/// Hands on the lines of a file up to a place as long as `take` says so, each with the place where it ends; `None` for
+/// one that is too long. Says whether that was to the end.
+pub(crate) fn each_line(
+    path: &Path,
+    until: u64,
+    take: &mut dyn FnMut(Option<&[u8]>, u64) -> bool,
+) -> io::Result<bool> {
+    let (file, _) = open_regular_file(path)?;
+    let mut file = BufReader::with_capacity(256 << 10, file.take(until));
+    let (mut line, mut end) = (Vec::new(), 0);
     loop {
         line.clear();
-        if file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+        let read = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
             return Ok(true);
         }
-        let is_whole = line.ends_with(b"\n") || (line.len() as u64) < LONGEST_LINE;
-        if !is_whole {
-            file.skip_until(b'\n')?;
+        end += read;
+        let is_too_long = read == LONGEST_LINE && !line.ends_with(b"\n");
+        if is_too_long {
+            end += file.skip_until(b'\n')? as u64;
         }
-        if !take(is_whole.then_some(&line)) {
+        if !take((!is_too_long).then_some(&line), end) {
             return Ok(false);
         }
     }
@@ -128,45 +132,6 @@ impl<R: SessionRecords> Records for Drafting<'_, R> {
     fn take_in(&mut self, record: Self::Record<'_>) -> bool {
         self.records.take_in(record, self.draft)
     }
-=======
-    let mut is_whole = true;
-    each_line(path, u64::MAX, &mut |line, _| {
-        is_whole = go_on();
-        if let Some(line) = line.filter(|_| is_whole) {
-            take_in(line, &mut records, &mut draft);
-        }
-        is_whole
-    })
-    .ok()?;
-    is_whole.then_some(draft.messages)
-}
-
-/// The lines of a file up to a place, each with the place where it ends; nothing instead of one that is too long.
-/// It goes on as long as `take` says so.
-pub(crate) fn each_line(
-    path: &Path,
-    until: u64,
-    take: &mut dyn FnMut(Option<&[u8]>, u64) -> bool,
-) -> io::Result<()> {
-    let (file, _) = open_regular_file(path)?;
-    let mut file = BufReader::with_capacity(256 << 10, file.take(until));
-    let (mut line, mut end) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        let read = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
-        if read == 0 {
-            return Ok(());
-        }
-        end += read;
-        let is_too_long = read == LONGEST_LINE && line.last() != Some(&b'\n');
-        if is_too_long {
-            end += file.skip_until(b'\n')? as u64;
-        }
-        if !take((!is_too_long).then_some(&line), end) {
-            return Ok(());
-        }
-    }
->>>>>>> codex-opencode
 }
 
 fn feed<'a, R: SessionRecords>(
@@ -182,7 +147,6 @@ fn feed<'a, R: SessionRecords>(
     understood
 }
 
-<<<<<<< HEAD
 /// Takes in the record of a line. After a crash most agents append the next one to the one that was cut.
 fn take_in<R: Records>(line: &[u8], records: &mut R) -> bool {
     if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
@@ -193,24 +157,23 @@ fn take_in<R: Records>(line: &[u8], records: &mut R) -> bool {
     {
         return records.take_in(record);
     }
-    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
-    for at in begins {
-        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(&line[at..]) {
+    for rest in behind_a_torn_one(line) {
+        if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(rest) {
             return records.take_in(record);
         }
     }
     false
-=======
-/// Takes in the record of a line.
-fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -> bool {
-    record_in(line).is_some_and(|record| records.take_in(record, draft))
 }
 
-/// The record of a line. After a crash most agents append the next one to the one that was cut.
+/// The record of a line, or that behind one that was cut.
 pub(crate) fn record_in<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
-    let behind = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
-    iter::once(0).chain(behind).find_map(|at| serde_json::from_slice(&line[at..]).ok())
->>>>>>> codex-opencode
+    iter::once(line).chain(behind_a_torn_one(line)).find_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// What may be a record in a line that is none: the ends of it that begin like one.
+pub(super) fn behind_a_torn_one(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
+    begins.map(|at| &line[at..])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The turns of a session that is kept as a tree of records: what is the same for all agents that do so.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use rejoin_core::Usage;
 
@@ -154,30 +154,4 @@ fn links(entries: &[Entry]) -> Vec<Link> {
         }
     };
     entries.iter().map(link).collect()
-}
-
-/// Records that were not understood, by kind.
-#[derive(Default)]
-pub(crate) struct UnknownKinds(BTreeMap<String, usize>);
-
-impl UnknownKinds {
-    /// One more of a kind.
-    pub(crate) fn add(&mut self, kind: &str) {
-        const LONGEST: usize = 100;
-        let kind = &kind[..kind.floor_char_boundary(LONGEST)];
-        match self.0.get_mut(kind) {
-            Some(count) => *count += 1,
-            None => {
-                self.0.insert(kind.to_owned(), 1);
-            }
-        }
-    }
-
-    /// All of them, and lines that were no records.
-    pub(crate) fn with_lines(mut self, lines: usize) -> Vec<(String, usize)> {
-        if lines > 0 {
-            *self.0.entry("no record".to_owned()).or_default() += lines;
-        }
-        self.0.into_iter().collect()
-    }
 }
