@@ -132,7 +132,8 @@ pub(crate) fn shortened_output(mut output: String) -> String {
         let kept = output.floor_char_boundary(LONGEST_OUTPUT);
         let left = output.len() - kept;
         output.truncate(kept);
-        output.push_str(&format!("\n[… {left} bytes more]"));
+        let mark = format!("\n[… {left} bytes more]");
+        output.push_str(&mark);
     }
     output
 }
