@@ -15,6 +15,8 @@ const SHELL_MODE: &str = "I ran the following shell command:";
 /// Of a file that was imported.
 const IMPORTED: &str = "Imported session from ";
 
+/// Gemini names every message.
+const NAMELESS: &str = "messages without an id";
 /// All summaries together are no longer; one may stand in several turns.
 const MOST_REPEATED: usize = 128 << 20;
 
@@ -32,11 +34,20 @@ pub(super) struct Replay {
     turns: Vec<Turn>,
     /// What Gemini remembers.
     list: Vec<Listed>,
-    /// A resume begins with a header and an empty list; the list follows within some milliseconds.
-    is_resuming: bool,
-    /// The list was emptied so.
-    is_emptied: bool,
-    was_rewound: bool,
+    last: Last,
+}
+
+/// What happened to the list last.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Last {
+    #[default]
+    Change,
+    /// A session was begun or resumed.
+    Header,
+    /// A resume begins with an empty list; the real one follows within some milliseconds.
+    Emptied,
+    /// What was undone is in no list that follows.
+    Rewind,
 }
 
 struct Message {
@@ -119,7 +130,7 @@ impl Replay {
         } else if is_message {
             self.add(serde_json::from_slice(line).unwrap_or_default());
         } else if has_header {
-            self.is_resuming = true;
+            self.last = Last::Header;
         }
         true
     }
@@ -127,7 +138,7 @@ impl Replay {
     /// The file that is read now tells what is remembered.
     pub(super) fn begin_file(&mut self) {
         self.list.clear();
-        (self.is_resuming, self.is_emptied, self.was_rewound) = (false, false, false);
+        self.last = Last::Change;
     }
 
     fn state(&self) -> State {
@@ -158,16 +169,17 @@ impl Replay {
 
     /// A message that was said now.
     fn add(&mut self, message: WholeMessage<'_>) {
-        let role = message.role.as_str();
-        match role {
+        if message.id.filled().is_none() {
+            return self.unknown.saw(1, NAMELESS);
+        }
+        match message.role.as_str() {
             "user" | "gemini" => {}
             "info" | "warning" | "error" => return self.note(message),
             role => return self.unknown.saw(1, &format!("message of {role}")),
         }
-        if std::mem::take(&mut self.is_emptied) {
+        if std::mem::take(&mut self.last) == Last::Emptied {
             self.list.clear();
         }
-        (self.is_resuming, self.was_rewound) = (false, false);
         let before = self.state();
         let (at, after) = self.place(message, before);
         if !self.is_listed(at) {
@@ -258,28 +270,29 @@ impl Replay {
 
     /// All from that message on is forgotten.
     fn rewind(&mut self, first: &str) {
-        if std::mem::take(&mut self.is_emptied) {
+        if self.last == Last::Emptied {
             self.list.clear();
         }
+        self.last = Last::Rewind;
         let first = self.by_id.get(first).copied().filter(|first| self.is_listed(*first));
         let keep = first.and_then(|first| self.messages.get(first)).map_or(0, |first| first.place);
         self.list.truncate(keep);
-        (self.is_resuming, self.was_rewound) = (false, true);
     }
 
     /// These messages are remembered now, and no others.
-    fn replace(&mut self, messages: Vec<WholeMessage<'_>>) {
-        let is_resuming = std::mem::take(&mut self.is_resuming);
-        let was_rewound = std::mem::take(&mut self.was_rewound);
+    fn replace(&mut self, mut messages: Vec<WholeMessage<'_>>) {
+        let last_change = std::mem::take(&mut self.last);
+        let all = messages.len();
+        messages.retain(|message| message.id.filled().is_some());
+        self.unknown.saw(all - messages.len(), NAMELESS);
         let has_words = messages.iter().any(|message| {
             message.role.as_str() == "gemini"
                 || typed(message.role.as_str(), &message.content, &message.display).is_some()
         });
-        if is_resuming && !has_words && !self.list.is_empty() {
-            self.is_emptied = true;
+        if last_change == Last::Header && !has_words && !self.list.is_empty() {
+            self.last = Last::Emptied;
             return;
         }
-        self.is_emptied = false;
         let summary = self.new_summary(&messages);
         let last = self.state().turn;
         let before = std::mem::take(&mut self.list);
@@ -318,7 +331,7 @@ impl Replay {
             }
         }
         // Gemini takes a prompt back that failed.
-        if summary.is_none() && !was_rewound {
+        if summary.is_none() && last_change != Last::Rewind {
             for listed in before {
                 let means = self.messages.get(listed.message).map(|message| message.means);
                 if let Some(Meaning::Prompt(turn)) = means
@@ -338,9 +351,8 @@ impl Replay {
         let is_new = |message: &WholeMessage<'_>| !self.by_id.contains_key(message.id.as_str());
         let thanking = messages.get(thanks).filter(|message| is_new(message))?;
         let is_one = is_new(summary) && summary.role.as_str() == "user";
-        let prompts = messages.get(..thanks - 1)?.iter();
-        let is_first =
-            prompts.filter_map(|it| typed(it.role.as_str(), &it.content, &it.display)).next().is_none();
+        let mut before = messages.get(..thanks - 1)?.iter();
+        let is_first = !before.any(|it| typed(it.role.as_str(), &it.content, &it.display).is_some());
         (is_one && is_first && whole_text(thanking).trim() == AFTER_SUMMARY).then(|| thanks - 1)
     }
 

@@ -44,9 +44,11 @@ fn words<'a, P: HasText>(content: &'a TextOr<'_, P>) -> Option<Cow<'a, str>> {
         TextOr::Blocks(parts) => {
             let texts =
                 parts.iter().map(HasText::text).take_while(|text| !text.trim_start().starts_with(FILES));
-            let mut texts = texts.filter(|text| !text.trim().is_empty());
-            let first = Cow::Borrowed(without_files(texts.next().unwrap_or_default()));
-            texts.fold(first, |words, text| Cow::Owned(format!("{words}\n{text}")))
+            let texts: Vec<&str> = texts.filter(|text| !text.trim().is_empty()).collect();
+            match texts[..] {
+                [text] => Cow::Borrowed(without_files(text)),
+                _ => Cow::Owned(texts.join("\n")),
+            }
         }
         TextOr::Neither => return None,
     };
@@ -83,13 +85,14 @@ mod tests {
 
     #[test]
     fn what_was_typed_is_told_apart_from_files_and_from_what_gemini_says_itself() {
+        const ONE: &str = "a\n--- Content from referenced files ---\nx\n--- End of content ---";
+        const QUOTED: &str = "quoted --- Content from referenced files --- and more";
         assert_eq!(
             of(&["a @f", "\n--- Content from referenced files ---", "x", END_OF_FILES], "").as_deref(),
             Some("a @f")
         );
-        let one = "a\n--- Content from referenced files ---\nx\n--- End of content ---";
-        assert_eq!(of(&[one], "").as_deref(), Some("a"));
-        assert_eq!(of(&["quoted --- Content from referenced files --- and more"], "").unwrap().len(), 55);
+        assert_eq!(of(&[ONE], "").as_deref(), Some("a"));
+        assert_eq!(of(&[QUOTED], "").as_deref(), Some(QUOTED));
         assert_eq!(of(&["long"], "short").as_deref(), Some("short"));
         assert_eq!(of(&["System: Please continue."], "again"), None);
         assert_eq!(of(&["<session_context>x"], ""), None);

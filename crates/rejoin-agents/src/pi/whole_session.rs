@@ -281,7 +281,7 @@ fn result(message: Message<'_>) -> StoredStep {
     }
 }
 
-/// A command that the user ran, and what it wrote, both of which the model is told.
+/// A command that the user ran, and what it wrote. The model is told of both, unless the user wished otherwise.
 fn users_command(id: &str, line: &[u8]) -> Vec<StoredStep> {
     let entry: UsersEntry<'_> = serde_json::from_slice(line).unwrap_or_default();
     let ran = entry.message.0.unwrap_or_default();

@@ -88,4 +88,14 @@ mod tests {
         let long = format!("{{\"x\":\"{}{{\"said\":\"no\"}}\n{{\"said\":\"yes\"}}\n", "y".repeat(990));
         assert_eq!(records(long.as_bytes()), (vec![("yes".to_owned(), false)], 1));
     }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::File::create(&path).unwrap().set_len(LARGEST_SESSION + 1).unwrap();
+        let error = each_record(&path, 1000, |_, _| panic!("it was read")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(error.to_string().contains("512 MiB"), "{error}");
+    }
 }

@@ -130,7 +130,7 @@ fn corrected(sample: &str, mut told: Value) -> Value {
         }
         // A summary took the place of earlier turns. Here the path leads through them, and what was kept beside the
         // summary under new ids is not told twice.
-        ("gemini_0.61.0_compacted", _) | ("gemini_0.61.0_interactive", _) => return Value::Null,
+        ("gemini_0.61.0_compacted" | "gemini_0.61.0_interactive", _) => return Value::Null,
         _ => {}
     }
     told
@@ -345,6 +345,29 @@ fn a_session_of_gemini_in_an_older_and_a_newer_file_is_one() {
 }
 
 #[test]
+fn the_summary_in_a_copy_of_a_session_of_gemini_is_no_prompt() {
+    let store = tempfile::tempdir().unwrap();
+    let file = store.path().join("session-1-12345678.jsonl");
+    let said = |id: &str, role: &str, text: &str| {
+        format!(r#"{{"id":"{id}","type":"{role}","content":[{{"text":"{text}"}}]}}"#)
+    };
+    let lines = [
+        r#"{"sessionId":"12345678","kind":"main"}"#.to_owned(),
+        said("import-1", "info", "Imported session from /gone/session-1-x.jsonl"),
+        said("s", "user", "what was said"),
+        said("t", "gemini", THANKS),
+        said("u1", "user", "one"),
+        said("g1", "gemini", "yes"),
+    ];
+    fs::write(&file, lines.join("\n")).unwrap();
+    let session = StoredSession { id: "12345678".into(), file, ..StoredSession::default() };
+    let whole = store_of("gemini", store.path()).read_whole(&session).unwrap();
+    assert_eq!(prompts(&path(&whole)), ["one"]);
+    assert_eq!((whole.turns.len(), summaries(&whole.turns[0])), (1, vec!["what was said"]));
+    assert_eq!(whole.forked_from.as_deref(), Some("/gone/session-1-x.jsonl"));
+}
+
+#[test]
 fn a_branch_of_pi_has_its_own_turns_and_the_summary_stands_where_it_was_made() {
     let session = one("pi_0.74.2_interactive", "01a1e360");
     let off: Vec<_> = session.turns.iter().filter(|turn| !path(&session).contains(turn)).collect();
@@ -366,8 +389,8 @@ fn how_turns_of_pi_ended_is_told() {
     assert!(matches!(&failed.turns[0].outcome, StoredOutcome::Failed(why) if why.contains("mock 400")));
     let killed = one("pi_0.85.0_cut_and_errors", "01a1e364-0779");
     let ended: Vec<_> = killed.turns.iter().map(|turn| turn.outcome.clone()).collect();
-    use StoredOutcome::{Completed, Open};
-    assert_eq!(ended, [Completed, Open, Open, Completed]);
+    let (done, open) = (StoredOutcome::Completed, StoredOutcome::Open);
+    assert_eq!(ended, [done.clone(), open.clone(), open, done]);
     let stopped = one("pi_0.85.0_fork_name_compaction", "01a1e366-49da");
     assert_eq!(stopped.turns[3].outcome, StoredOutcome::Interrupted);
     assert_eq!(stopped.turns[3].steps.len(), 1);

@@ -3,6 +3,7 @@
 
 mod adopt_session;
 mod adopt_sessions;
+pub(crate) mod before_turn;
 mod draft;
 mod find_session;
 mod ids;
