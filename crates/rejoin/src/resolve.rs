@@ -50,7 +50,7 @@ impl Resolve<'_> {
         let project_text = project.to_string_lossy().into_owned();
         let mut notices = Vec::new();
         let FoundConversation { id: existing, beginning, session } =
-            self.find_conversation(&project_text, leases, &mut notices)?;
+            self.find_conversation(&dir, &project_text, leases, &mut notices)?;
         let mut engine = rejoin.engine.clone();
         if let Some(draft) = session.as_ref().and_then(|session| session.draft.as_ref()) {
             engine = with_draft(&engine, draft)?;
@@ -69,7 +69,7 @@ impl Resolve<'_> {
         // Under the lease, so it is what the turn goes on from.
         let mut loaded = existing.map(|id| load_on(&engine, id)).transpose()?;
         if let (Some(id), Some(loaded), false) = (existing, &mut loaded, request.ephemeral) {
-            self.adopt_what_went_on(id, loaded, lease.as_ref(), &mut engine, &mut notices)?;
+            self.adopt_what_went_on((id, loaded), &dir, lease.as_ref(), &mut engine, &mut notices)?;
         }
         let conversation = loaded.as_ref().map(|loaded| &loaded.conversation);
         if let (Some(id), Some(info)) = (existing, conversation.and_then(|known| known.info.as_ref()))
@@ -166,15 +166,15 @@ impl Resolve<'_> {
     /// held, onto an engine of its own. What cannot be read stays a gap.
     fn adopt_what_went_on(
         &self,
-        id: ConversationId,
-        loaded: &mut Loaded,
+        (id, loaded): (ConversationId, &mut Loaded),
+        dir: &Path,
         lease: Option<&EarlyLease>,
         engine: &mut Engine,
         notices: &mut Vec<(String, String)>,
     ) -> Result<(), Error> {
         let rejoin = self.rejoin;
         for pin in rejoin.used_outside(id, &loaded.conversation)? {
-            let draft = match rejoin.draft_for_turn(&pin, (id, loaded), &self.request.dir) {
+            let draft = match rejoin.draft_for_turn(&pin, (id, loaded), dir) {
                 Ok(Some(draft)) => draft,
                 Ok(None) => continue,
                 Err(error) => {
@@ -184,7 +184,7 @@ impl Resolve<'_> {
             };
             let how = match lease {
                 Some(lease) => {
-                    rejoin.write_for_turn(&draft, lease.writer())?;
+                    rejoin.write_adoption(&draft, lease.writer())?;
                     Adopt::Write
                 }
                 None => {
@@ -209,6 +209,7 @@ impl Resolve<'_> {
     /// its name free, or its project without one to continue.
     fn find_conversation(
         &self,
+        dir: &Path,
         project: &str,
         locks: bool,
         notices: &mut Vec<(String, String)>,
@@ -229,7 +230,7 @@ impl Resolve<'_> {
                     (Purpose::Run, false) => Adopt::Write,
                     (Purpose::Look | Purpose::LookUntouched, _) => Adopt::Tell,
                 };
-                let named = rejoin.session_for_turn(&request.dir, text, how)?;
+                let named = rejoin.session_for_turn(dir, text, how)?;
                 let Some(mut session) = named else { return Err(not_known) };
                 notices.append(&mut session.notices);
                 let id = Some(session.conversation);

@@ -18,7 +18,6 @@ pub(crate) fn each_record(
 ) -> io::Result<usize> {
     let (file, metadata) = open_regular_file(path)?;
     if metadata.len() > LARGEST_SESSION {
-        let why = format!("the session is larger than {} MiB, it is not read whole", LARGEST_SESSION >> 20);
         return Err(too_large());
     }
     let mut file = BufReader::with_capacity(256 << 10, file.take(LARGEST_SESSION));

@@ -36,7 +36,7 @@ pub(super) type UsersOfSessions = HashMap<SessionId, Vec<ConversationId>>;
 /// What came of one session.
 pub(super) enum Adoption {
     /// This is to be written, or was.
-    Draft(Box<Draft>),
+    Draft(Box<DraftedSession>),
     /// It is pinned as it stands, live or not: nothing can be new.
     Unchanged(ConversationId, bool),
     /// It is left as it is.
@@ -44,7 +44,7 @@ pub(super) enum Adoption {
 }
 
 /// What is to be written, and where.
-pub(super) struct Draft {
+pub(crate) struct DraftedSession {
     pub(super) id: ConversationId,
     pub(super) info: ConversationInfo,
     pub(super) is_new: bool,
@@ -202,9 +202,13 @@ impl Rejoin {
         };
         let texts = JournalTexts { store: self.engine.store(), id };
         Ok(match adopting.draft(&texts)? {
-            Ok(what) => {
-                Adoption::Draft(Box::new(Draft { id, info, is_new: loaded.is_none(), what, warnings }))
-            }
+            Ok(what) => Adoption::Draft(Box::new(DraftedSession {
+                id,
+                info,
+                is_new: loaded.is_none(),
+                what,
+                warnings,
+            })),
             Err(why) => Adoption::Left(why.to_owned()),
         })
     }
@@ -224,7 +228,7 @@ impl Rejoin {
     }
 
     /// Writes a draft; on the disk when it returns.
-    pub(super) fn write_adoption(&self, draft: &Draft, writer: Writer) -> Result<(), Error> {
+    pub(crate) fn write_adoption(&self, draft: &DraftedSession, writer: Writer) -> Result<(), Error> {
         let store = self.engine.store();
         if draft.what.records.is_empty() {
             return Ok(());

@@ -9,7 +9,7 @@ use rejoin_core::{Agent, ConversationId, Pin, SessionId};
 use rejoin_engine::TurnError;
 use rejoin_journal::load;
 
-use super::adopt_session::{Adoption, AgentHere, Draft, UsersOfSessions, hold, is_live};
+use super::adopt_session::{Adoption, AgentHere, DraftedSession, UsersOfSessions, hold, is_live};
 use super::find_session::FoundSession;
 use super::{AdoptOutcome, AdoptReport, AdoptedSession};
 use crate::agent_sessions::{ProjectPlace, ReadStore};
@@ -200,7 +200,7 @@ impl Rejoin {
                 AdoptedSession { conversation: Some(id), resumable: is_live, ..told(AdoptOutcome::Known) }
             }
             Adoption::Draft(draft) => {
-                let Draft { id, is_new, what, warnings, .. } = *draft;
+                let DraftedSession { id, is_new, what, warnings, .. } = *draft;
                 let outcome = match (is_new, what.new + what.grown) {
                     (true, _) => AdoptOutcome::New,
                     (false, 0) => AdoptOutcome::Known,

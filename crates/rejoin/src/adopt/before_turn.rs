@@ -10,7 +10,7 @@ use rejoin_core::{Agent, Conversation, ConversationId, Pin, PinState, SessionId,
 use rejoin_engine::Engine;
 use rejoin_journal::{Loaded, MemoryStore, Store, Writer, load};
 
-use super::adopt_session::{Adoption, Draft};
+use super::adopt_session::{Adoption, DraftedSession};
 use super::adopt_sessions::taken_apart;
 use super::find_session::FoundSession;
 use super::in_use;
@@ -21,7 +21,7 @@ pub(crate) struct NamedSession {
     pub(crate) session: SessionId,
     pub(crate) conversation: ConversationId,
     /// What must be in the conversation first, and is not written.
-    pub(crate) draft: Option<Draft>,
+    pub(crate) draft: Option<DraftedSession>,
     /// What the user should know.
     pub(crate) notices: Vec<(String, String)>,
 }
@@ -124,22 +124,17 @@ impl Rejoin {
         pin: &Pin,
         (id, loaded): (ConversationId, &Loaded),
         here: &Path,
-    ) -> Result<Option<Draft>, Error> {
+    ) -> Result<Option<DraftedSession>, Error> {
         let Some((here, stored)) = self.session_of_pin(pin, here)? else { return Ok(None) };
         match self.draft_adoption(&here, &stored, Some((id, loaded)))? {
             Adoption::Draft(draft) => Ok(Some(*draft)),
             Adoption::Unchanged(..) | Adoption::Left(_) => Ok(None),
         }
     }
-
-    /// Writes it under the lease of the turn that is about to begin.
-    pub(crate) fn write_for_turn(&self, draft: &Draft, writer: Writer) -> Result<(), Error> {
-        self.write_adoption(draft, writer)
-    }
 }
 
 /// What the user is told of what is adopted.
-pub(crate) fn notices(draft: &Draft, session: &SessionId, how: Adopt) -> Vec<(String, String)> {
+pub(crate) fn notices(draft: &DraftedSession, session: &SessionId, how: Adopt) -> Vec<(String, String)> {
     let turns = |count: usize| if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") };
     let (what, agent, short) = (&draft.what, session.agent(), session.short());
     let conversation = draft.id.short();
@@ -183,7 +178,7 @@ pub(crate) fn beside_the_head(conversation: &Conversation, session: &SessionId) 
 }
 
 /// An engine on which a conversation stands as it would with a draft. It is looked at, and no turn is run on it.
-pub(crate) fn with_draft(engine: &Engine, draft: &Draft) -> Result<Engine, Error> {
+pub(crate) fn with_draft(engine: &Engine, draft: &DraftedSession) -> Result<Engine, Error> {
     let (id, info, records) = (draft.id, &draft.info, &draft.what.records);
     let store = MemoryStore::new();
     if draft.is_new {

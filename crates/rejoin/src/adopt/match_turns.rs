@@ -166,7 +166,8 @@ fn is_sure(conversation: &Conversation, session: &SessionId, held: &HashSet<Turn
     })
 }
 
-/// A text as agents keep it: white space at its ends and the kind of its line ends do not count.
+/// A text as agents keep it. White space at its ends and the kind of its line ends do not count, nor what is put in
+/// so that an agent does not act on a slash or an `@`.
 fn normal(text: &str) -> String {
-    text.trim().replace("\r\n", "\n")
+    text.replace("\r\n", "\n").replace('\u{200b}', "").replace("\\@", "@").trim().to_owned()
 }
