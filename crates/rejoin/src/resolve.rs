@@ -68,6 +68,8 @@ impl Resolve<'_> {
 
         // Under the lease, so it is what the turn goes on from.
         let mut loaded = existing.map(|id| load_on(&engine, id)).transpose()?;
+        // Whoever was used outside meanwhile: that changes nothing about who goes on.
+        let last_agent = loaded.as_ref().and_then(|loaded| loaded.conversation.last_agent().cloned());
         if let (Some(id), Some(loaded), false) = (existing, &mut loaded, request.ephemeral) {
             self.adopt_what_went_on((id, loaded), &dir, lease.as_ref(), &mut engine, &mut notices)?;
         }
@@ -96,7 +98,7 @@ impl Resolve<'_> {
         };
         let (prompt, last_agent) = match again {
             Some((prompt, agent)) => (prompt, agent),
-            None => (request.prompt.clone(), conversation.and_then(|known| known.last_agent().cloned())),
+            None => (request.prompt.clone(), last_agent),
         };
         if matches!(request.place, Some(WantedPlace::Again(_)))
             && request.agent.is_none()
