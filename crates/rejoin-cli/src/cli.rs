@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// List the sessions that agents themselves keep of this project (docs/sessions.md)
     Sessions(SessionsArgs),
-    /// Make conversations of sessions that agents keep, and bring in what went on there (docs/sessions.md)
+    /// Make conversations of the sessions that agents keep (docs/sessions.md)
     Adopt(AdoptArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
