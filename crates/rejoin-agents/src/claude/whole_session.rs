@@ -215,10 +215,10 @@ impl ClaudeRecords {
             if is_side { (&mut self.side, &mut self.side_ends) } else { (&mut self.tree, &mut self.ends) };
         tree.add(&id, parent.as_deref(), entry);
         ends.is_by_time = is_by_time;
-        // Of two with one time the later record holds the answer.
+        // Of two with one time Claude takes the first, although the second may hold the answer.
         if let Some(place) = tree.find(&id).filter(|_| is_message)
             && let Some(time) = time_ms
-            && ends.latest.is_none_or(|(latest, _)| time >= latest)
+            && ends.latest.is_none_or(|(latest, _)| time > latest)
         {
             ends.latest = Some((time, place));
         }

@@ -109,12 +109,16 @@ struct Called<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default)]
 struct Tokens {
-    prompt_token_count: Number,
-    candidates_token_count: Number,
-    cached_content_token_count: Number,
-    total_token_count: Number,
+    #[serde(rename = "promptTokenCount")]
+    prompt: Number,
+    #[serde(rename = "candidatesTokenCount")]
+    answer: Number,
+    #[serde(rename = "cachedContentTokenCount")]
+    cached: Number,
+    #[serde(rename = "totalTokenCount")]
+    total: Number,
 }
 
 #[derive(Deserialize, Default)]
@@ -218,12 +222,7 @@ impl QwenRecords {
 
     fn by_the_agent(&mut self, entry: &mut Entry, record: Record<'_>) {
         let used = record.usage_metadata.0.map(|tokens| {
-            counted(
-                tokens.prompt_token_count.count(),
-                tokens.cached_content_token_count.count(),
-                tokens.candidates_token_count.count(),
-                tokens.total_token_count.count(),
-            )
+            counted(tokens.prompt.count(), tokens.cached.count(), tokens.answer.count(), tokens.total.count())
         });
         // An answer that was interrupted is kept without what it used.
         let was_interrupted = used.is_none();
@@ -302,7 +301,7 @@ fn by_a_tool(entry: &mut Entry, record: Record<'_>) {
         let call = response.id.filled().unwrap_or(called.call_id.as_str()).to_owned();
         entry.steps.push(StoredStep::Result {
             call,
-            output: shortened_output(output(response.response)),
+            output: shortened_output(output(&response.response)),
             failed,
         });
     }
@@ -310,9 +309,9 @@ fn by_a_tool(entry: &mut Entry, record: Record<'_>) {
 }
 
 /// What a tool gave back stands under one of two names.
-fn output(response: Value) -> String {
+fn output(response: &Value) -> String {
     let told = ["output", "error"].iter().find_map(|name| response.get(name)?.as_str());
-    match (told, &response) {
+    match (told, response) {
         (Some(told), _) => told.to_owned(),
         (None, Value::Null) => String::new(),
         (None, Value::String(text)) => text.clone(),

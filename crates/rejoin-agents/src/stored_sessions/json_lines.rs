@@ -251,24 +251,28 @@ mod tests {
         assert_eq!(count_messages(&path, new(), &|| false), None);
     }
 
+    #[derive(Default)]
+    struct Texts(Vec<String>);
+
+    impl Records for Texts {
+        type Record<'a> = Line<'a>;
+
+        fn take_in(&mut self, record: Line<'_>) -> bool {
+            self.0.push(record.said.as_str().to_owned());
+            record.said.filled().is_some()
+        }
+    }
+
     #[test]
     fn a_line_that_is_too_long_costs_itself_and_halves_of_letters_cost_nothing() {
-        impl Records for Vec<String> {
-            type Record<'a> = Line<'a>;
-
-            fn take_in(&mut self, record: Line<'_>) -> bool {
-                self.push(record.said.as_str().to_owned());
-                record.said.filled().is_some()
-            }
-        }
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let long = format!("{{\"said\":\"{}\"}}", "x".repeat(9 << 20));
         let text = format!("{{\"said\":\"one\"}}\n\n{long}\n{{\"said\":\"tw\\ud83d\"}}\n{{\"said\":\"thr");
         std::fs::write(&path, text).unwrap();
-        let mut said: Vec<String> = Vec::new();
+        let mut said = Texts::default();
         assert_eq!(read_records(&path, &mut said).unwrap(), 2);
-        assert_eq!(said, ["one", "tw\u{fffd}"]);
+        assert_eq!(said.0, ["one", "tw\u{fffd}"]);
         std::fs::File::create(&path).unwrap().set_len(LARGEST_SESSION + 1).unwrap();
         assert_eq!(read_records(&path, &mut said).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }

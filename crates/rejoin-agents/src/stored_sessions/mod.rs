@@ -8,6 +8,7 @@ mod record_lines;
 mod record_tree;
 mod recorded_turns;
 mod session_store;
+mod tree_turns;
 mod unknown_kinds;
 mod whole_session;
 

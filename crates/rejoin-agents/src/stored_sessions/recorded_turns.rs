@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use rejoin_core::Usage;
 
-use super::record_tree::{Link, RecordTree, turns};
+use super::record_tree::RecordTree;
+use super::tree_turns::{Link, OfTools, turns};
 use super::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn};
 
 /// What a record of a tree tells.
@@ -149,8 +150,13 @@ fn links(entries: &[Entry]) -> Vec<Link> {
             is_prompt: entry.prompt.is_some(),
             counts: entry.counts(),
             message: entry.message.or_else(of_result),
-            is_of_tool: entry.calls().next().is_some() || entry.results().next().is_some(),
-            is_open_call: entry.calls().any(|call| !answered.contains(call)),
+            tools: if entry.calls().any(|call| !answered.contains(call)) {
+                OfTools::OpenCall
+            } else if entry.calls().next().is_some() || entry.results().next().is_some() {
+                OfTools::Some
+            } else {
+                OfTools::Nothing
+            },
         }
     };
     entries.iter().map(link).collect()

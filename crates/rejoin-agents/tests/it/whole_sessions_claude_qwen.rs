@@ -15,14 +15,17 @@ use crate::recording::directory;
 const HERE: &str = "/home/dev/proj";
 /// Sessions in which more calls are told than stand on the current path: of those made in parallel some stand beside
 /// it, and so does one that was cut by a kill.
-const WITH_CALLS_BESIDE: [&str; 6] = [
+const WITH_CALLS_BESIDE: [&str; 5] = [
     "claude_2.1.197_cut_and_errors 00000001",
     "claude_2.1.197_three_turns 00000001",
     "claude_2.1.197_three_turns 00000002",
     "claude_2.1.197_three_turns 00000003",
     "claude_2.1.52_cut_and_errors 00000001",
-    "claude_2.1.52_three_turns 00000002",
 ];
+
+/// An answer that the agent itself lost: its two records have one time, and it went on after the first of them.
+const WITH_LOST_ANSWER: [&str; 1] =
+    ["claude_2.1.52_three_turns 5d86cd20-3c0f-4693-be10-7e181e1e3225@72b645e2-80bf-4f37-9859-508eed5695f3"];
 
 fn samples(agent: &str) -> Vec<PathBuf> {
     let entries = ["sessions", "whole_sessions"].map(|kind| fs::read_dir(directory(kind)).unwrap());
@@ -121,7 +124,8 @@ fn calls(path: &[&StoredTurn]) -> Vec<(String, Option<bool>)> {
 }
 
 fn compare(agent: &str) {
-    let (mut wrong, mut with_more_calls, mut count) = (Vec::new(), Vec::new(), 0);
+    let (mut wrong, mut with_more_calls, mut with_other_ends, mut count) =
+        (Vec::new(), Vec::new(), Vec::new(), 0);
     for sample in samples(agent) {
         let store = store_of(agent, &sample);
         let found = sessions(&*store);
@@ -132,6 +136,8 @@ fn compare(agent: &str) {
             let id = told["id"].as_str().unwrap();
             let whole = store.read_whole(&found[id]).unwrap();
             check_shape(&whole);
+            let other_ends = whole.turns.iter().filter(|turn| turn.id.contains('@'));
+            with_other_ends.extend(other_ends.map(|turn| format!("{} {}", name(&sample), turn.id)));
             let mut differ = |what: &str, is: &dyn std::fmt::Debug, should: &dyn std::fmt::Debug| {
                 wrong.push(format!("{} {id}: {what}\n  is     {is:?}\n  should {should:?}", name(&sample)));
             };
@@ -206,6 +212,8 @@ fn compare(agent: &str) {
     let should: Vec<_> = WITH_CALLS_BESIDE.into_iter().filter(|name| name.starts_with(agent)).collect();
     assert_eq!(with_more_calls, should);
     assert!(count >= 20, "{count}");
+    let should: Vec<_> = WITH_LOST_ANSWER.into_iter().filter(|name| name.starts_with(agent)).collect();
+    assert_eq!(with_other_ends, should);
 }
 
 #[test]
@@ -414,6 +422,19 @@ fn a_record_glued_to_a_torn_one_is_read_and_unknown_ones_are_counted() {
             assert_eq!(read_bytes(agent, bytes).unwrap_err().kind(), ErrorKind::InvalidData);
         }
     }
+}
+
+#[test]
+fn an_answer_that_claude_will_lose_is_kept_beside_the_path() {
+    let place =
+        samples("claude").into_iter().find(|path| path.ends_with("claude_2.1.52_three_turns")).unwrap();
+    let file = place.join("projects/-home-dev-proj/00000001-0000-4000-8000-000000000000.jsonl");
+    let text = fs::read_to_string(file).unwrap();
+    let after_the_answer = text.find("Continue from where you left off.").unwrap();
+    let whole = read_bytes("claude", &text.as_bytes()[..after_the_answer]).unwrap();
+    let says = |turn: &StoredTurn| format!("{:?}", turn.steps).contains("SEEN n=1");
+    assert_eq!(path(&whole).into_iter().map(says).collect::<Vec<_>>(), [false]);
+    assert_eq!(whole.turns.iter().map(says).collect::<Vec<_>>(), [false, true]);
 }
 
 /// All files of sessions of an agent.
