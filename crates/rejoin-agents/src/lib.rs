@@ -56,8 +56,8 @@ pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
 pub use stored_sessions::{
-    FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep, StoredTurn,
-    UnreadFile, WholeSession,
+    FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep,
+    StoredTurn, UnreadFile, WholeSession,
 };
 pub use turn::{IdSource, TurnRequest, warnings_beforehand};
 

@@ -7,6 +7,8 @@ mod prompt;
 mod questions;
 mod sessions;
 mod store;
+mod typed_prompt;
+mod whole_session;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

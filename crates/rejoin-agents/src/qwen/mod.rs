@@ -8,6 +8,8 @@ mod memory;
 mod prompt;
 mod sessions;
 mod store;
+mod typed_prompt;
+mod whole_session;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -8,9 +8,10 @@ use memchr::memmem;
 use rejoin_files::open_regular_file;
 use serde::Deserialize;
 
-use super::{Draft, FileEnds, StoredSession};
+use super::{Draft, FileEnds, LARGEST_SESSION, StoredSession};
+use crate::driver::mended;
 
-/// Lines that are longer are passed over when messages are counted.
+/// Lines that are longer are passed over.
 const LONGEST_LINE: u64 = 8 << 20;
 /// So many places in a line are tried at which a record may begin.
 const MOST_TRIES: usize = 64;
@@ -51,16 +52,80 @@ pub(crate) fn count_messages<R: SessionRecords>(
     go_on: &dyn Fn() -> bool,
 ) -> Option<u64> {
     let (file, _) = open_regular_file(path).ok()?;
+    let mut drafting = Drafting { records: &mut records, draft: &mut draft };
+    let is_whole = each_line(file, &mut |line| {
+        if let Some(line) = line {
+            take_in(line, &mut drafting);
+        }
+        go_on()
+    });
+    is_whole.ok()?.then_some(draft.messages)
+}
+
+/// What the records of an agent's sessions mean to whoever reads all of them.
+pub(crate) trait Records {
+    /// One record.
+    type Record<'a>: Deserialize<'a>;
+
+    /// Takes in a record, and says whether it is one of this agent's.
+    fn take_in(&mut self, record: Self::Record<'_>) -> bool;
+}
+
+/// Reads every record of a session's file, and says how many lines were none.
+pub(crate) fn read_records(path: &Path, records: &mut impl Records) -> io::Result<usize> {
+    let (file, metadata) = open_regular_file(path)?;
+    if metadata.len() > LARGEST_SESSION {
+        let why =
+            format!("it is larger than {} MiB, which is the most that is read whole", LARGEST_SESSION >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let (mut understood, mut not_understood) = (0_usize, 0_usize);
+    // What is appended meanwhile is read the next time.
+    each_line(file.take(metadata.len()), &mut |line| {
+        if line.is_some_and(|line| line.trim_ascii().is_empty()) {
+            return true;
+        }
+        let is_one = line.is_some_and(|line| take_in(line, records));
+        *(if is_one { &mut understood } else { &mut not_understood }) += 1;
+        true
+    })?;
+    if understood == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "no record in it was understood"));
+    }
+    Ok(not_understood)
+}
+
+/// Hands on every line as long as `take` says so, `None` for one that is too long. Says whether that was to the end.
+fn each_line(file: impl Read, take: &mut dyn FnMut(Option<&[u8]>) -> bool) -> io::Result<bool> {
     let mut file = BufReader::with_capacity(256 << 10, file);
     let mut line = Vec::new();
-    while go_on() {
+    loop {
         line.clear();
-        if file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()? == 0 {
-            return Some(draft.messages);
+        if file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(true);
         }
-        take_in(&line, &mut records, &mut draft);
+        let is_whole = line.ends_with(b"\n") || (line.len() as u64) < LONGEST_LINE;
+        if !is_whole {
+            file.skip_until(b'\n')?;
+        }
+        if !take(is_whole.then_some(&line)) {
+            return Ok(false);
+        }
     }
-    None
+}
+
+/// Records that become a draft.
+struct Drafting<'a, R> {
+    records: &'a mut R,
+    draft: &'a mut Draft,
+}
+
+impl<R: SessionRecords> Records for Drafting<'_, R> {
+    type Record<'a> = R::Record<'a>;
+
+    fn take_in(&mut self, record: Self::Record<'_>) -> bool {
+        self.records.take_in(record, self.draft)
+    }
 }
 
 fn feed<'a, R: SessionRecords>(
@@ -71,20 +136,25 @@ fn feed<'a, R: SessionRecords>(
     let mut understood = 0;
     for (line, end) in lines {
         draft.at = end;
-        understood += usize::from(take_in(line, records, draft));
+        understood += usize::from(take_in(line, &mut Drafting { records, draft }));
     }
     understood
 }
 
 /// Takes in the record of a line. After a crash most agents append the next one to the one that was cut.
-fn take_in<R: SessionRecords>(line: &[u8], records: &mut R, draft: &mut Draft) -> bool {
+fn take_in<R: Records>(line: &[u8], records: &mut R) -> bool {
     if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(line) {
-        return records.take_in(record, draft);
+        return records.take_in(record);
+    }
+    if let Some(mended) = str::from_utf8(line).ok().and_then(mended)
+        && let Ok(record) = serde_json::from_str::<R::Record<'_>>(&mended)
+    {
+        return records.take_in(record);
     }
     let begins = memmem::find_iter(line, b"{\"").filter(|at| *at > 0).take(MOST_TRIES);
     for at in begins {
         if let Ok(record) = serde_json::from_slice::<R::Record<'_>>(&line[at..]) {
-            return records.take_in(record, draft);
+            return records.take_in(record);
         }
     }
     false
@@ -163,5 +233,31 @@ mod tests {
         assert_eq!(read_session(&path, new).unwrap().unwrap().messages, None);
         assert_eq!(count_messages(&path, new(), &|| true), Some(20_000));
         assert_eq!(count_messages(&path, new(), &|| false), None);
+    }
+
+    #[derive(Default)]
+    struct Texts(Vec<String>);
+
+    impl Records for Texts {
+        type Record<'a> = Line<'a>;
+
+        fn take_in(&mut self, record: Line<'_>) -> bool {
+            self.0.push(record.said.as_str().to_owned());
+            record.said.filled().is_some()
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_costs_itself_and_halves_of_letters_cost_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let long = format!("{{\"said\":\"{}\"}}", "x".repeat(9 << 20));
+        let text = format!("{{\"said\":\"one\"}}\n\n{long}\n{{\"said\":\"tw\\ud83d\"}}\n{{\"said\":\"thr");
+        std::fs::write(&path, text).unwrap();
+        let mut said = Texts::default();
+        assert_eq!(read_records(&path, &mut said).unwrap(), 2);
+        assert_eq!(said.0, ["one", "tw\u{fffd}"]);
+        std::fs::File::create(&path).unwrap().set_len(LARGEST_SESSION + 1).unwrap();
+        assert_eq!(read_records(&path, &mut said).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 }

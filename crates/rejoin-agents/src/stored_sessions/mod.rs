@@ -4,13 +4,18 @@
 mod draft;
 mod file_ends;
 mod json_lines;
+mod record_tree;
+mod recorded_turns;
 mod session_store;
+mod tree_turns;
 mod whole_session;
 
-pub(crate) use draft::{Draft, unwrapped};
+pub(crate) use draft::{Draft, believable_dir, milliseconds, named_branch, unwrapped};
 pub(crate) use file_ends::FileEnds;
-pub(crate) use json_lines::{SessionRecords, count_messages, read_session};
+pub(crate) use json_lines::{Records, SessionRecords, count_messages, read_records, read_session};
+pub(crate) use record_tree::{RecordTree, last_below};
+pub(crate) use recorded_turns::{Entry, Sign, UnknownKinds, stored_turns};
 pub(crate) use session_store::one_of_each;
 pub use session_store::{FileStamp, Follows, SessionFiles, SessionStore, StoredSession, UnreadFile};
-pub use whole_session::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn, WholeSession};
 pub(crate) use whole_session::{LARGEST_SESSION, shortened_output};
+pub use whole_session::{StoredAnswer, StoredOutcome, StoredStep, StoredTurn, WholeSession};

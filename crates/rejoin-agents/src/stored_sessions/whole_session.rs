@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use rejoin_core::Usage;
 use serde_json::Value;
 
@@ -33,7 +35,8 @@ pub struct StoredTurn {
     pub id: String,
     /// The turn before it on its path, by its place in [`WholeSession::turns`]; `None` begins a path.
     pub parent: Option<usize>,
-    /// What the user typed, as the agent stored it: what rejoin put around it is still there.
+    /// What the user typed, as the agent stored it: what rejoin put around it is still there. Empty, if the session
+    /// begins with what was said before: a copy of a compacted one does.
     pub prompt: String,
     /// Names of files that went along.
     pub attached: Vec<String>,
@@ -132,7 +135,7 @@ pub(crate) fn shortened_output(mut output: String) -> String {
         let kept = output.floor_char_boundary(LONGEST_OUTPUT);
         let left = output.len() - kept;
         output.truncate(kept);
-        output.push_str(&format!("\n[… {left} bytes more]"));
+        let _ = write!(output, "\n[… {left} bytes more]");
     }
     output
 }

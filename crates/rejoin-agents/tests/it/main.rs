@@ -26,3 +26,4 @@ mod refused;
 mod requests;
 mod sessions;
 mod stores;
+mod whole_sessions_claude_qwen;
