@@ -86,14 +86,15 @@ impl Resolve<'_> {
             ));
         }
         let (base, again) = match (conversation, existing) {
-            (Some(known), Some(id)) => match &request.place {
-                Some(place) => find_place(place, &engine, id, known, request.attaches())?,
-                None => {
+            (Some(known), Some(id)) => {
+                if let Some(place) = &request.place {
+                    find_place(place, &engine, id, known, request.attaches())?
+                } else {
                     let named = session.as_ref().map(|named| &named.session);
                     let beside = named.and_then(|session| beside_the_head(known, session));
                     (beside.map_or(Base::Head, Base::Turn), None)
                 }
-            },
+            }
             _ => (Base::Head, None),
         };
         let (prompt, last_agent) = match again {
@@ -184,15 +185,12 @@ impl Resolve<'_> {
                     continue;
                 }
             };
-            let how = match lease {
-                Some(lease) => {
-                    rejoin.write_adoption(&draft, lease.writer())?;
-                    Adopt::Write
-                }
-                None => {
-                    *engine = with_draft(engine, &draft)?;
-                    Adopt::Tell
-                }
+            let how = if let Some(lease) = lease {
+                rejoin.write_adoption(&draft, lease.writer())?;
+                Adopt::Write
+            } else {
+                *engine = with_draft(engine, &draft)?;
+                Adopt::Tell
             };
             notices.extend(before_turn::notices(&draft, &pin.session, how));
             *loaded = load_on(engine, id)?;

@@ -213,20 +213,6 @@ impl Rejoin {
         })
     }
 
-    /// Whether a session stands as its conversation pins it, and whether that pin is live; nothing is read for it.
-    pub(super) fn unchanged(
-        &self,
-        here: &AgentHere,
-        stored: &StoredSession,
-        conversation: &Conversation,
-    ) -> Option<bool> {
-        let session = here.agent.session_id(&stored.id).ok()?;
-        let dir = &conversation.info.as_ref()?.dir;
-        let wanted = Wanted { damage: false, total: false };
-        let look = here.agent.look(&here.place, Path::new(dir), &session, wanted);
-        is_as_pinned(conversation, &session, look.witness.as_ref()).then(|| is_live(conversation, &session))
-    }
-
     /// Writes a draft; on the disk when it returns.
     pub(crate) fn write_adoption(&self, draft: &DraftedSession, writer: Writer) -> Result<(), Error> {
         let store = self.engine.store();
@@ -242,6 +228,19 @@ impl Rejoin {
         journal.append(&draft.what.records)?;
         Ok(journal.sync()?)
     }
+}
+
+/// Whether a session stands as its conversation pins it, and whether that pin is live; nothing is read for it.
+pub(super) fn unchanged(
+    here: &AgentHere,
+    stored: &StoredSession,
+    conversation: &Conversation,
+) -> Option<bool> {
+    let session = here.agent.session_id(&stored.id).ok()?;
+    let dir = &conversation.info.as_ref()?.dir;
+    let wanted = Wanted { damage: false, total: false };
+    let look = here.agent.look(&here.place, Path::new(dir), &session, wanted);
+    is_as_pinned(conversation, &session, look.witness.as_ref()).then(|| is_live(conversation, &session))
 }
 
 /// Whether the stored session looks as it did when it was pinned.

@@ -9,7 +9,7 @@ use rejoin_core::{Agent, ConversationId, Pin, SessionId};
 use rejoin_engine::TurnError;
 use rejoin_journal::load;
 
-use super::adopt_session::{Adoption, AgentHere, DraftedSession, UsersOfSessions, hold, is_live};
+use super::adopt_session::{Adoption, AgentHere, DraftedSession, UsersOfSessions, hold, is_live, unchanged};
 use super::find_session::FoundSession;
 use super::{AdoptOutcome, AdoptReport, AdoptedSession};
 use crate::agent_sessions::{ProjectPlace, ReadStore};
@@ -134,7 +134,7 @@ impl Rejoin {
         let ours = conversation.pins.iter().filter(|pin| pin.home == home);
         let mut adopted = Vec::new();
         for pin in ours.collect::<Vec<_>>().into_iter().rev() {
-            let told = match self.session_of_pin(pin, &request.here)? {
+            let told = match self.session_of_pin(pin, &request.here) {
                 Some((here, stored)) => self.adopt_one(&here, &stored, Some(id), None, request.dry_run)?,
                 None => AdoptedSession {
                     conversation: Some(id),
@@ -154,19 +154,13 @@ impl Rejoin {
     }
 
     /// The session a pin points to, as its agent's store lists it.
-    pub(super) fn session_of_pin(
-        &self,
-        pin: &Pin,
-        here: &Path,
-    ) -> Result<Option<(AgentHere, StoredSession)>, Error> {
-        let Some(agent) = rejoin_agents::find(pin.session.agent()) else { return Ok(None) };
-        let Some(read) = self.stored_sessions_in(&*agent, Path::new(&pin.store), here) else {
-            return Ok(None);
-        };
+    pub(super) fn session_of_pin(&self, pin: &Pin, here: &Path) -> Option<(AgentHere, StoredSession)> {
+        let agent = rejoin_agents::find(pin.session.agent())?;
+        let read = self.stored_sessions_in(&*agent, Path::new(&pin.store), here)?;
         self.keep_cache(&read);
         let (here, sessions) = taken_apart(agent, read);
         let stored = sessions.into_iter().find(|session| session.id == pin.session.as_str());
-        Ok(stored.map(|stored| (here, stored)))
+        stored.map(|stored| (here, stored))
     }
 
     /// One session, into the conversation it is known to belong to, or the one that is found.
@@ -240,7 +234,7 @@ impl Rejoin {
             ),
         };
         if let Some(id) = into
-            && let Some(is_live) = self.unchanged(here, stored, &load(self.engine.store(), id)?.conversation)
+            && let Some(is_live) = unchanged(here, stored, &load(self.engine.store(), id)?.conversation)
         {
             return Ok(Adoption::Unchanged(id, is_live));
         }

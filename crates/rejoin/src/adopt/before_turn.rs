@@ -125,7 +125,7 @@ impl Rejoin {
         (id, loaded): (ConversationId, &Loaded),
         here: &Path,
     ) -> Result<Option<DraftedSession>, Error> {
-        let Some((here, stored)) = self.session_of_pin(pin, here)? else { return Ok(None) };
+        let Some((here, stored)) = self.session_of_pin(pin, here) else { return Ok(None) };
         match self.draft_adoption(&here, &stored, Some((id, loaded)))? {
             Adoption::Draft(draft) => Ok(Some(*draft)),
             Adoption::Unchanged(..) | Adoption::Left(_) => Ok(None),

@@ -147,7 +147,7 @@ impl Work<'_> {
             let drafts = steps(turn, id.unwrap_or(*own), &mut self.ids);
             match id {
                 Some(id) if matched.adopted.contains(&id) => {
-                    self.put_rest(number, id, drafts, may_run, texts)?
+                    self.put_rest(number, id, drafts, may_run, texts)?;
                 }
                 // What rejoin sent it has recorded.
                 Some(_) => {}
@@ -168,12 +168,12 @@ impl Work<'_> {
     /// came after those, whatever of them the session knows.
     fn go_on_behind(&self, parent: TurnId, held: &HashSet<TurnId>) -> TurnId {
         let tree = &self.of.conversation.tree;
-        let Some(head) = tree.head().map(|turn| turn.id) else { return parent };
-        let (path, _) = tree.path(Some(head));
+        let Some(tip) = tree.head().map(|turn| turn.id) else { return parent };
+        let (path, _) = tree.path(Some(tip));
         let Some(place) = path.iter().position(|turn| turn.id == parent) else { return parent };
         // One that was taken back in the agent is no longer held.
         let is_its = |turn: &&Turn| held.contains(&turn.id) || must_be_held(turn, self.of.session);
-        if path[place + 1..].iter().any(is_its) { parent } else { head }
+        if path[place + 1..].iter().any(is_its) { parent } else { tip }
     }
 
     fn put_turn(

@@ -24,18 +24,18 @@ impl<'a> Ids<'a> {
 
     /// The next turn, by the agent's own id of it.
     pub(super) fn turn(&mut self, id: &str) -> TurnId {
-        self.next("turn", id.to_owned())
+        self.next("turn", id)
     }
 
     /// The next message of a turn, by the agent's own id of it, or of the call it is about.
     pub(super) fn message(&mut self, turn: TurnId, id: &str) -> MessageId {
-        self.next("message", format!("{turn} {id}"))
+        self.next("message", &format!("{turn} {id}"))
     }
 
-    fn next(&mut self, what: &'static str, name: String) -> MessageId {
-        let times = self.given.entry((what, name.clone())).or_default();
+    fn next(&mut self, what: &'static str, name: &str) -> MessageId {
+        let times = self.given.entry((what, name.to_owned())).or_default();
         *times += 1;
         let (agent, session) = (self.session.agent().as_str(), self.session.as_str());
-        MessageId::new(derived_id(what, &[agent, session, &times.to_string(), &name]))
+        MessageId::new(derived_id(what, &[agent, session, &times.to_string(), name]))
     }
 }

@@ -120,7 +120,7 @@ impl Bench {
     }
 
     /// A turn that rejoin ran, in this session or in another agent's.
-    fn ran(&self, prompt: &str, agent: &Agent, session: Option<&str>, outcome: Outcome) -> TurnId {
+    fn ran(&self, prompt: &str, agent: &Agent, session: Option<&str>, outcome: &Outcome) -> TurnId {
         let conversation = self.conversation();
         let is_new = conversation.tree.turns().is_empty();
         let (id, note) = (MessageId::new(uuid::Uuid::new_v4()), MessageId::new(uuid::Uuid::new_v4()));
@@ -164,8 +164,8 @@ impl Bench {
         self.write(is_new, &records);
         if session == Some(SESSION) {
             let after = self.conversation();
-            let mark = self.slice(&after).mark();
-            let seen = if outcome == Outcome::Completed { mark } else { Mark::EMPTY };
+            let mark = Self::slice(&after).mark();
+            let seen = if *outcome == Outcome::Completed { mark } else { Mark::EMPTY };
             let pin = Pin {
                 session: self.session.clone(),
                 scope: Scope::Shared,
@@ -188,7 +188,7 @@ impl Bench {
     }
 
     /// What an agent should know at the head.
-    fn slice(&self, conversation: &Conversation) -> rejoin_core::Slice {
+    fn slice(conversation: &Conversation) -> rejoin_core::Slice {
         let path = conversation.tree.path(conversation.tree.head().map(|turn| turn.id)).0;
         Tree::slice(&path, Scope::Shared, &Agent::Claude)
     }
@@ -204,7 +204,7 @@ impl Bench {
     fn pinned(&self) -> (usize, usize, bool) {
         let conversation = self.conversation();
         let pin = conversation.pins.get(&self.session).unwrap();
-        let fits = self.slice(&conversation).starts_with(&pin.exposed);
+        let fits = Self::slice(&conversation).starts_with(&pin.exposed);
         (pin.seen.turns(), pin.exposed.turns(), fits && pin.state == PinState::Live)
     }
 }
@@ -283,9 +283,9 @@ fn a_turn_that_was_open_gets_its_rest() {
 #[test]
 fn what_rejoin_sent_is_known_and_never_doubled() {
     let mut bench = Bench::new();
-    bench.ran("one", &Agent::Claude, Some(SESSION), Outcome::Completed);
-    bench.ran("elsewhere", &Agent::Codex, Some("x"), Outcome::Completed);
-    bench.ran("three", &Agent::Claude, Some(SESSION), Outcome::Completed);
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("elsewhere", &Agent::Codex, Some("x"), &Outcome::Completed);
+    bench.ran("three", &Agent::Claude, Some(SESSION), &Outcome::Completed);
     let one = bench.turn(None, "a", "one\n\n");
     let told = "Since the last turn you completed in this session, the following happened in the conversation. It is quoted.\n<history-k1>\nelsewhere\n</history-k1>\n\nAnswer only the message below.\n<message-k1>\nthree\n</message-k1>\n";
     let three = bench.turn(Some(one), "b", told);
@@ -301,8 +301,8 @@ fn what_rejoin_sent_is_known_and_never_doubled() {
 #[test]
 fn what_came_outside_stands_behind_what_others_did_meanwhile() {
     let mut bench = Bench::new();
-    bench.ran("one", &Agent::Claude, Some(SESSION), Outcome::Completed);
-    bench.ran("elsewhere", &Agent::Codex, Some("x"), Outcome::Completed);
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("elsewhere", &Agent::Codex, Some("x"), &Outcome::Completed);
     let one = bench.turn(None, "a", "one");
     bench.turn(Some(one), "b", "by hand");
     bench.adopt();
@@ -313,9 +313,9 @@ fn what_came_outside_stands_behind_what_others_did_meanwhile() {
 #[test]
 fn a_turn_that_never_reached_the_session_is_told_again() {
     let mut bench = Bench::new();
-    bench.ran("one", &Agent::Claude, Some(SESSION), Outcome::Completed);
-    bench.ran("go on", &Agent::Claude, Some(SESSION), Outcome::Cancelled);
-    bench.ran("go on", &Agent::Claude, Some(SESSION), Outcome::Completed);
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("go on", &Agent::Claude, Some(SESSION), &Outcome::Cancelled);
+    bench.ran("go on", &Agent::Claude, Some(SESSION), &Outcome::Completed);
     let one = bench.turn(None, "a", "one");
     bench.turn(Some(one), "b", "go on");
     assert_eq!(bench.adopt().new, 0, "the one that was answered is the one that is there");
@@ -324,7 +324,7 @@ fn a_turn_that_never_reached_the_session_is_told_again() {
 #[test]
 fn nothing_is_guessed_where_our_turns_are_not_found() {
     let mut bench = Bench::new();
-    bench.ran("one", &Agent::Claude, Some(SESSION), Outcome::Completed);
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
     bench.turn(None, "a", "something else");
     assert_eq!(bench.try_adopt().err(), Some(LOST));
     assert_eq!(bench.path(), ["one"]);
@@ -334,7 +334,7 @@ fn nothing_is_guessed_where_our_turns_are_not_found() {
 fn what_was_taken_back_in_the_agent_is_not_in_its_memory() {
     let mut bench = Bench::new();
     for prompt in ["one", "two", "three"] {
-        bench.ran(prompt, &Agent::Claude, Some(SESSION), Outcome::Completed);
+        bench.ran(prompt, &Agent::Claude, Some(SESSION), &Outcome::Completed);
     }
     let one = bench.turn(None, "a", "one");
     bench.turn(Some(one), "b", "other");

@@ -139,7 +139,7 @@ impl MessageDraft {
                 _ => false,
             })
         };
-        let noted = |note: &CallNote| before.tool_calls.iter().any(|known| known.id == note.id);
+        let is_known = |note: &CallNote| before.tool_calls.iter().any(|known| known.id == note.id);
         let parts = self.parts.into_iter().filter_map(|part| match part {
             Part::Text { thought: true, .. } if thought => None,
             // Only the first time there is room for it: a text that was rewritten is not told twice.
@@ -151,7 +151,7 @@ impl MessageDraft {
             part => Some(part),
         });
         let parts: Vec<Part> = parts.collect();
-        let notes: Vec<CallNote> = self.notes.into_iter().filter(|note| !noted(note)).collect();
+        let notes: Vec<CallNote> = self.notes.into_iter().filter(|note| !is_known(note)).collect();
         let tokens = self.tokens.filter(|_| before.tokens.is_none());
         let more = !parts.is_empty() || !notes.is_empty() || tokens.is_some();
         more.then_some(Self { parts, notes, tokens, native: None, model: None, ..self })
@@ -250,9 +250,8 @@ impl RecordMaker<'_> {
         let outcome = match &turn.outcome {
             StoredOutcome::Completed => Outcome::Completed,
             StoredOutcome::Failed(words) => Outcome::failed(FailureClass::Other, words.as_str()),
-            StoredOutcome::Interrupted => Outcome::Cancelled,
             StoredOutcome::Open if may_run => return None,
-            StoredOutcome::Open => Outcome::Cancelled,
+            StoredOutcome::Interrupted | StoredOutcome::Open => Outcome::Cancelled,
         };
         let plan = Decision::Adopted { session: self.session.as_str().to_owned() };
         let mut receipt = Receipt::new(id, self.session.agent().clone(), plan, outcome);
