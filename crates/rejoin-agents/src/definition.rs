@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::session_id::lower_case_uuid;
 use crate::words::Names;
-use crate::{Damage, Found, Look, Media, Process, ProcessRequest, SessionStore, Wanted, damage, nesting};
+use crate::{
+    Damage, Found, Look, Media, Process, ProcessRequest, SessionStore, SessionUser, Wanted, damage, nesting,
+};
 
 /// Everything rejoin knows about one agent.
 ///
@@ -131,6 +133,12 @@ pub trait Definition: Send + Sync {
     /// places. By default none are listed.
     fn session_store(&self, _store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
         None
+    }
+
+    /// The processes that have a session open, as far as the store shows: some may have ended since. By default it
+    /// does not.
+    fn session_users(&self, _store: &Path, _session: &SessionId) -> Vec<SessionUser> {
+        Vec::new()
     }
 
     /// Whether the session `named` holds all that `asked` held, as the store shows: for agents that may

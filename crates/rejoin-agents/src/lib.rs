@@ -39,6 +39,7 @@ mod qwen;
 mod registry;
 mod resets;
 mod session_id;
+mod session_user;
 mod stored_sessions;
 mod stream_json;
 mod surrogates;
@@ -57,6 +58,7 @@ pub use look::{Found, Look, Wanted};
 pub use process::{Endpoint, FindSession, Lookup, Process, ProcessRequest};
 pub use registry::{Agents, find, registry};
 pub use resets::{reset_time, tells_of_limit};
+pub use session_user::SessionUser;
 pub use stored_sessions::{
     FileStamp, Follows, SessionFiles, SessionStore, StoredAnswer, StoredOutcome, StoredSession, StoredStep,
     StoredTurn, UnreadFile, WholeSession,

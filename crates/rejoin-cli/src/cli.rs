@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 
 use crate::chat;
+use crate::commands::adopt::AdoptArgs;
 use crate::commands::agents::AgentsArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
@@ -86,6 +87,8 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// List the sessions that agents themselves keep of this project (docs/sessions.md)
     Sessions(SessionsArgs),
+    /// Make conversations of the sessions that agents keep (docs/sessions.md)
+    Adopt(AdoptArgs),
     /// Show what was said and done in a conversation
     Show(ShowArgs),
     /// Search everything that was ever said or done in this project

@@ -72,6 +72,7 @@ fn with_candidates_of(arg: Arg) -> Arg {
     let is_message = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "MESSAGE"));
     let candidates: fn() -> Vec<Candidate> = match arg.get_id().as_str() {
         "conversation" | "conversations" | "resume" => candidates::conversations,
+        "session" => candidates::sessions,
         "message" => candidates::messages,
         _ if is_message => candidates::messages,
         "run" | "runs" => candidates::runs,

@@ -129,7 +129,7 @@ impl Tour {
             Decision::Resume { catch_up, .. } => {
                 format!("resumed, told {}", style::plural(*catch_up, "turn"))
             }
-            fresh @ Decision::Fresh { .. } => turn_words::decision(fresh, Stage::Confirmed),
+            other => turn_words::decision(other, Stage::Confirmed),
         };
         let answer = String::from_utf8_lossy(&output.stdout);
         let marks = answer.lines().rev().find_map(|line| line.split("marks=").nth(1)).unwrap_or("?");

@@ -29,7 +29,7 @@ pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Re
         let decided = match &plan.plan {
             // All of the id: it is what the agent is asked for.
             Decision::Resume { session, .. } => format!("would resume {}", label(session)),
-            fresh @ Decision::Fresh { .. } => decision(fresh, Stage::Would),
+            other => decision(other, Stage::Would),
         };
         let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
         let _ = writeln!(out, "decision   {decided}");

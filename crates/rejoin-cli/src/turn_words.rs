@@ -39,6 +39,9 @@ pub(crate) fn decision(plan: &Decision, stage: Stage) -> String {
         }
         Decision::Fresh { why, .. } if stage == Stage::Would => format!("would begin fresh: {}", reason(why)),
         Decision::Fresh { why, .. } => format!("fresh: {}", reason(why)),
+        Decision::Adopted { session } => {
+            format!("in its own session {}", label(style::short_session(session)))
+        }
     }
 }
 
@@ -55,7 +58,9 @@ pub(crate) fn step(agent: &str, plan: &Decision, stage: Stage) -> String {
         Decision::Fresh { replayed, .. } => {
             format!("{agent} · {}, {} replayed", decision(plan, stage), style::plural(*replayed, "turn"))
         }
-        Decision::Resume { .. } => format!("{agent} · {}", decision(plan, stage)),
+        Decision::Resume { .. } | Decision::Adopted { .. } => {
+            format!("{agent} · {}", decision(plan, stage))
+        }
     }
 }
 
@@ -146,6 +151,7 @@ impl Headline {
                 let how = if would { "to replay" } else { "replayed" };
                 format!("○ {agent} · {decision} · {replayed} {how}, {bytes}")
             }
+            Decision::Adopted { .. } => format!("◇ {agent} · {decision} · turn {}", self.number),
         }
     }
 }

@@ -152,6 +152,12 @@ impl Conversation {
                 }
             }
             System::Pin(pin) => self.pins.put(*pin),
+            // Of a turn that rejoin did not launch nothing else tells whose it is until it ends.
+            System::Session(session) => {
+                if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+                    turn.agent.get_or_insert(session.agent);
+                }
+            }
             System::Receipt(receipt) => {
                 self.doubt_model(turn, &receipt.outcome);
                 self.set_receipt(turn, *receipt);
@@ -177,7 +183,6 @@ impl Conversation {
             | System::Gap { .. }
             | System::Diagnostic { .. }
             | System::Warning { .. }
-            | System::Session(_)
             | System::Question(_)
             | System::QuestionAnswered(_)
             | System::QuestionWithdrawn { .. }

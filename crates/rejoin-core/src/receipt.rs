@@ -22,6 +22,11 @@ pub enum Decision {
         /// Turns replayed to it.
         replayed: usize,
     },
+    /// Nothing was decided here: the agent took the turn in its own session, without rejoin.
+    Adopted {
+        /// The session's id.
+        session: String,
+    },
 }
 
 impl Decision {

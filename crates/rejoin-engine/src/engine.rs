@@ -22,6 +22,8 @@ pub struct Engine {
     pub(crate) writers: JournalWriters,
     /// For so many turns at once.
     pub(crate) room: Room,
+    /// Its store holds drafts of this home.
+    pub(crate) drafts: bool,
 }
 
 impl Engine {
@@ -40,7 +42,22 @@ impl Engine {
     /// killed. Any other is held by this process alone: should it be taken away or run out, the store refuses what is
     /// written with its token, and whoever gets it next ends what carries its marks.
     pub fn on(home: Home, store: Arc<dyn Store>, leases: Arc<dyn Leases>, helper: Helper) -> Self {
-        Self { home, store, leases, helper, writers: JournalWriters::default(), room: Room::default() }
+        Self {
+            home,
+            store,
+            leases,
+            helper,
+            writers: JournalWriters::default(),
+            room: Room::default(),
+            drafts: false,
+        }
+    }
+
+    /// The same engine on a store with journals as they may come to stand, to look at turns on them: what is not
+    /// noted to come from elsewhere is taken for begun here.
+    #[must_use]
+    pub fn on_drafts(&self, store: Arc<dyn Store>) -> Self {
+        Self { store, drafts: true, ..self.clone() }
     }
 
     /// Makes the home directory, if it is not there: needed before a turn is run.

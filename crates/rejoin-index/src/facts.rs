@@ -323,9 +323,10 @@ fn turn_facts(conversation: &Conversation) -> Vec<TurnFacts> {
                 TurnState::Failed => TurnEnd::Failed,
                 TurnState::Cut => TurnEnd::Cut,
             },
-            plan: receipt.map(|receipt| match &receipt.plan {
-                Decision::Resume { .. } => Planned::Resumed,
-                Decision::Fresh { why, .. } => Planned::Fresh(why.name().to_owned()),
+            plan: receipt.and_then(|receipt| match &receipt.plan {
+                Decision::Resume { .. } => Some(Planned::Resumed),
+                Decision::Fresh { why, .. } => Some(Planned::Fresh(why.name().to_owned())),
+                Decision::Adopted { .. } => None,
             }),
             model: receipt.and_then(|receipt| receipt.model.clone()),
             usage: turn.usage().unwrap_or_default(),

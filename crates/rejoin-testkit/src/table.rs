@@ -14,7 +14,7 @@ use crate::lab::REAL_AGENTS;
 pub const TABLE_VARIABLE: &str = "REJOIN_TEST_TABLE";
 
 /// The scenarios every real agent goes through, in the order of the table.
-const SCENARIOS: [&str; 32] = [
+const SCENARIOS: [&str; 33] = [
     "fresh",
     "resume",
     "third turn",
@@ -44,6 +44,7 @@ const SCENARIOS: [&str; 32] = [
     "store lost",
     "bare CLI between",
     "listed sessions",
+    "adopted session",
     "hand-over",
     "flow",
     "ephemeral",

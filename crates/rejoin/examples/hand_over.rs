@@ -19,6 +19,7 @@ fn main() -> Result<(), rejoin::Error> {
         let decision = match &done.receipt().plan {
             Decision::Resume { catch_up, .. } => format!("resumed, told {catch_up} turns it missed"),
             Decision::Fresh { why, replayed } => format!("fresh ({why}), told {replayed} turns"),
+            Decision::Adopted { session } => format!("in its own session {session}"),
         };
         println!("{agent:<6} {decision}");
         println!("       {}", done.text().lines().last().unwrap_or_default());

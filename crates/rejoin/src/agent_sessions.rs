@@ -106,7 +106,10 @@ impl Rejoin {
         let mut stores = Vec::new();
         for agent in rejoin_agents::registry() {
             if filter.agent.as_ref().is_none_or(|wanted| *wanted == agent.agent()) {
-                stores.extend(self.read_store(&**agent, filter, &mut listing));
+                let Some(mut store) = self.stored_sessions(&**agent, &filter.here) else { continue };
+                listing.not_understood.append(&mut store.not_understood);
+                number(&store.sessions, &**agent, filter, &mut listing.sessions);
+                stores.push(store);
             }
         }
         let since = filter.since.map(|time| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis());
@@ -128,23 +131,34 @@ impl Rejoin {
         let until = Instant::now() + COUNTING;
         for store in &mut stores {
             store.count(&mut listing.sessions, until);
-            if store.changed && self.home().is_dir() {
-                store.cache.keep();
-            }
+            self.keep_cache(store);
         }
         self.note_known(&mut listing.sessions)?;
         Ok(listing)
     }
 
-    /// Reads the store of an agent, adds its sessions to the list, and hands back what is kept of it.
-    fn read_store(
+    /// Keeps what was read of a store, if that is new.
+    pub(crate) fn keep_cache(&self, store: &ReadStore) {
+        if store.changed && self.home().is_dir() {
+            store.cache.keep();
+        }
+    }
+
+    /// Reads the store of an agent; `None` if it keeps none that can be read.
+    pub(crate) fn stored_sessions(&self, agent: &dyn Definition, here: &Path) -> Option<ReadStore> {
+        let place = self.engine.agent_store(agent, &self.setup(&agent.agent()).env)?;
+        self.stored_sessions_in(agent, &place, here)
+    }
+
+    /// The same of a store in another place.
+    pub(crate) fn stored_sessions_in(
         &self,
         agent: &dyn Definition,
-        filter: &SessionFilter,
-        listing: &mut SessionListing,
+        place: &Path,
+        here: &Path,
     ) -> Option<ReadStore> {
-        let place = self.engine.agent_store(agent, &self.setup(&agent.agent()).env)?;
-        let store = agent.session_store(&place, &filter.here)?;
+        let store = agent.session_store(place, here)?;
+        let place = place.to_owned();
         let mut cache = SessionCache::open(&self.engine.cache(), &agent.agent());
         let mut known = std::mem::take(&mut cache.files);
         let before = known.len();
@@ -168,9 +182,8 @@ impl Rejoin {
             path: path.to_owned(),
             why: why.to_owned(),
         };
-        listing
-            .not_understood
-            .extend(found.unread.iter().map(|unread| passed_over(&unread.path, &unread.why)));
+        let mut not_understood: Vec<PassedOverFile> =
+            found.unread.iter().map(|unread| passed_over(&unread.path, &unread.why)).collect();
         let mut sessions = Vec::new();
         for (file, cached) in &cache.files {
             match &cached.read {
@@ -179,17 +192,26 @@ impl Rejoin {
                     used_ms: session.used_ms.or(Some(cached.stamp.0.modified_ms())),
                     ..session.clone()
                 })),
-                Err(why) => listing.not_understood.push(passed_over(file, why)),
+                Err(why) => not_understood.push(passed_over(file, why)),
             }
         }
-        listing
-            .not_understood
-            .sort_by(|one, other| (&one.agent, &one.path).cmp(&(&other.agent, &other.path)));
+        not_understood.sort_by(|one, other| one.path.cmp(&other.path));
         // What is no id of this agent's must never become an argument.
         sessions.retain(|session| agent.session_id(&session.id).is_ok());
-        number(store.join(sessions), agent, filter, &mut listing.sessions);
+        let mut sessions = store.join(sessions);
+        sessions
+            .sort_by(|one, other| (Reverse(one.used_ms), &one.id).cmp(&(Reverse(other.used_ms), &other.id)));
         let just_read = just_read.into_iter().map(|(file, _)| file).collect();
-        Some(ReadStore { agent: agent.agent(), store, cache, changed, just_read })
+        Some(ReadStore {
+            agent: agent.agent(),
+            store,
+            place,
+            sessions,
+            not_understood,
+            cache,
+            changed,
+            just_read,
+        })
     }
 
     /// Says which sessions belong to conversations; of several the one used last.
@@ -212,9 +234,14 @@ impl Rejoin {
 }
 
 /// An agent's store after it was read.
-struct ReadStore {
+pub(crate) struct ReadStore {
     agent: Agent,
-    store: Box<dyn SessionStore>,
+    pub(crate) store: Box<dyn SessionStore>,
+    /// Where it is.
+    pub(crate) place: PathBuf,
+    /// The sessions in it, the one used last first.
+    pub(crate) sessions: Vec<StoredSession>,
+    not_understood: Vec<PassedOverFile>,
     cache: SessionCache,
     changed: bool,
     just_read: Vec<PathBuf>,
@@ -267,24 +294,15 @@ fn read_files(
 
 /// Adds sessions to a list, those of this project with their numbers.
 fn number(
-    mut sessions: Vec<StoredSession>,
+    sessions: &[StoredSession],
     agent: &dyn Definition,
     filter: &SessionFilter,
     listed: &mut Vec<ListedSession>,
 ) {
-    let project = rejoin_engine::project_of(&filter.here);
-    let mut real: HashMap<String, bool> = HashMap::new();
-    let mut is_here = |dir: &str| {
-        *real.entry(dir.to_owned()).or_insert_with(|| {
-            // It may be gone, or a link.
-            let path = Path::new(dir);
-            path.canonicalize().as_deref().unwrap_or(path).starts_with(&project)
-        })
-    };
-    sessions.sort_by(|one, other| (Reverse(one.used_ms), &one.id).cmp(&(Reverse(other.used_ms), &other.id)));
+    let mut place = ProjectPlace::around(&filter.here);
     let mut last = 0;
-    for session in sessions {
-        let here = session.dir.as_deref().is_some_and(&mut is_here);
+    for session in sessions.iter().cloned() {
+        let here = place.holds(&session);
         if !here && !filter.all_projects {
             continue;
         }
@@ -305,5 +323,28 @@ fn number(
             file: session.file,
             known: None,
         });
+    }
+}
+
+/// The project somebody stands in, to tell which sessions are of it.
+pub(crate) struct ProjectPlace {
+    project: PathBuf,
+    known: HashMap<String, bool>,
+}
+
+impl ProjectPlace {
+    pub(crate) fn around(here: &Path) -> Self {
+        Self { project: rejoin_engine::project_of(here), known: HashMap::new() }
+    }
+
+    /// Whether a session was used in it.
+    pub(crate) fn holds(&mut self, session: &StoredSession) -> bool {
+        let Self { project, known } = self;
+        let Some(dir) = &session.dir else { return false };
+        *known.entry(dir.clone()).or_insert_with(|| {
+            // It may be gone, or a link.
+            let path = Path::new(dir);
+            path.canonicalize().as_deref().unwrap_or(path).starts_with(project)
+        })
     }
 }

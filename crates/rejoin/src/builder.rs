@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use rejoin_agents::Answer;
 use rejoin_core::{Agent, ConversationId, Event, Permissions, Scope, TurnId};
-use rejoin_engine::{CancelWatch, Canceller, DryRun, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher};
+use rejoin_engine::{
+    CancelWatch, Canceller, DryRun, Engine, OpenQuestion, Order, TurnHandle, TurnOutcome, Watcher,
+};
 
 use crate::resolve::{Purpose, Resolve};
+use crate::why::explain;
 use crate::{Error, Handover, Rejoin, TurnRequest, WantedConversation, WantedMessage, WantedPlace, Why};
 
 /// Describes one turn; [`run`](TurnBuilder::run) carries it out, [`start`](TurnBuilder::start) begins it.
@@ -279,8 +282,8 @@ impl<'a> TurnBuilder<'a> {
 
     /// What would be done; nothing is run or written.
     pub fn dry_run(self) -> Result<DryRun, Error> {
-        let order = self.order(Purpose::LookUntouched)?;
-        Ok(self.rejoin.engine.dry_run(order)?)
+        let (order, engine) = self.order(Purpose::LookUntouched)?;
+        Ok(engine.dry_run(order)?)
     }
 
     /// Whether the turn would resume: each guard with its two values. Needs a conversation, no prompt; nothing is run,
@@ -299,8 +302,8 @@ impl<'a> TurnBuilder<'a> {
     /// # }
     /// ```
     pub fn why(self) -> Result<Why, Error> {
-        let order = self.order(Purpose::Look)?;
-        Ok(self.rejoin.explain(order)?)
+        let (order, engine) = self.order(Purpose::Look)?;
+        Ok(explain(&engine, order)?)
     }
 
     /// Carries out the turn; `on_event` sees everything that happens. Where a [fallback](TurnBuilder::fallback) goes on,
@@ -341,13 +344,13 @@ impl<'a> TurnBuilder<'a> {
             None => CancelWatch::pair()?.1,
         };
         self.cancel = Some(cancel);
-        let order = self.order(Purpose::Run)?;
+        let (order, _) = self.order(Purpose::Run)?;
         let cancel = self.cancel.take().ok_or_else(|| Error::usage("the turn has no cancel handle"))?;
         self.rejoin.engine.make_home()?;
         Ok((order, cancel))
     }
 
-    fn order(&self, purpose: Purpose) -> Result<Order, Error> {
+    fn order(&self, purpose: Purpose) -> Result<(Order, Engine), Error> {
         if let Some(text) = &self.contradiction {
             return Err(Error::usage(text.as_str()));
         }

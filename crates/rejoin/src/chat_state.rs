@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use rejoin_core::{Agent, ConversationId, MessageId, Permissions, Scope};
 use serde::{Deserialize, Serialize};
 
+use crate::adopt::before_turn::Adopt;
+use crate::resolve::existing_dir;
 use crate::{ConversationView, Error, Rejoin, TurnBuilder, TurnOptions, WantedMessage, Why, exit_code};
 
 /// Stands for what will be said when it is asked whether anything can be.
@@ -57,16 +59,37 @@ pub struct ChatState {
     nothing_to_continue: bool,
 }
 
+/// The conversation that a session of an agent becomes, where a text names one.
+fn adopted(
+    rejoin: &Rejoin,
+    dir: &Path,
+    text: &str,
+    not_found: Error,
+    options: &mut TurnOptions,
+) -> Result<Option<ConversationId>, Error> {
+    if not_found.exit_code() != exit_code::NOT_FOUND {
+        return Err(not_found);
+    }
+    let dir = existing_dir(dir)?;
+    let named = rejoin.session_for_turn(&dir, text, Adopt::Write)?;
+    let Some(named) = named else { return Err(not_found) };
+    options.agent.get_or_insert_with(|| named.session.agent().clone());
+    Ok(Some(named.conversation))
+}
+
 impl ChatState {
-    /// Finds the conversation, and refuses what the first turn would refuse. Nothing is run or written.
+    /// Finds the conversation, and refuses what the first turn would refuse. Nothing is run, and nothing written but a
+    /// session of an agent that is named: it is adopted.
     pub fn begin(rejoin: &Rejoin, dir: &Path, start: ChatStart) -> Result<Self, Error> {
-        let ChatStart { conversation: wanted, checkpoint, scope, options } = start;
+        let ChatStart { conversation: wanted, checkpoint, scope, mut options } = start;
         let find = |reference: &str| rejoin.view(dir, reference).map(|view| Some(view.id()));
         let (found, name) = match &wanted {
             ChatConversation::New => (Ok(None), None),
             ChatConversation::Latest => (find("@"), None),
             ChatConversation::Named(name) => (find(name), Some(name.clone())),
-            ChatConversation::Reference(text) => (find(text), None),
+            ChatConversation::Reference(text) => {
+                (find(text).or_else(|error| adopted(rejoin, dir, text, error, &mut options)), None)
+            }
             ChatConversation::Id(id) => (rejoin.known(*id).map(Some), None),
         };
         let may_begin = matches!(wanted, ChatConversation::Latest | ChatConversation::Named(_));

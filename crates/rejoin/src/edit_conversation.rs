@@ -180,6 +180,8 @@ impl ConversationView<'_> {
         if load(engine.store(), self.id)?.end != self.end {
             return Err(TurnError::Changed { what: format!("conversation {}", self.id.short()) }.into());
         }
+        // Before: what is gone must not come back by itself.
+        self.rejoin.note_removed(self.conversation.pins.iter().map(|pin| &pin.session))?;
         engine.store().remove(self.id)?;
         engine.origins().forget(self.id);
         Ok(())

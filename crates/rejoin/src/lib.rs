@@ -34,6 +34,7 @@
 //! | find conversations | [`Rejoin::list`], [`Rejoin::search`], [`Rejoin::stats`], [`Rejoin::view`] by what a person types |
 //! | read one | [`ConversationView`]: turns, messages, tool calls, questions, states; [`ConversationView::shown`] for all of it at once |
 //! | change one between turns | [`ConversationView::rename`], [`tag`](ConversationView::tag), [`branch`](ConversationView::branch), [`rewind`](ConversationView::rewind), [`amend`](ConversationView::amend), [`remove`](ConversationView::remove); [`Rejoin::fork`] |
+//! | take in what agents keep themselves | [`Rejoin::agent_sessions`], [`Rejoin::adopt`] |
 //! | take conversations along | [`ConversationView::export`], [`Rejoin::import`], [`Rejoin::move_project`] |
 //! | keep a chat's state | [`ChatState`] |
 //! | look after agents and journals | [`Rejoin::agents`], [`Rejoin::doctor`], [`Rejoin::check_home`], [`Rejoin::check`], [`Rejoin::prunable`] |
@@ -50,6 +51,7 @@
 //! Everything here waits on the thread that calls it. With the feature `tokio` (off by default), `AsyncTurn`
 //! is a turn to be awaited.
 
+mod adopt;
 mod after_limit;
 mod agent_sessions;
 mod agents;
@@ -62,6 +64,7 @@ mod check_journal;
 mod code_spans;
 mod config;
 mod conversation_view;
+mod derived_id;
 mod doctor;
 mod duration;
 mod edit_conversation;
@@ -97,6 +100,7 @@ mod turn_result;
 mod turn_status;
 mod why;
 
+pub use adopt::{AdoptOutcome, AdoptReport, AdoptRequest, AdoptedSession, WantedSessions};
 pub use agent_sessions::{ListedSession, PassedOverFile, SessionFilter, SessionListing};
 pub use agents::{AgentReport, known_agents};
 #[cfg(feature = "tokio")]
@@ -108,6 +112,7 @@ pub use check_journal::{JournalCheck, JournalProblem};
 pub use code_spans::{CodeColours, CodeKind, CodeSpan};
 pub use config::{AgentConfig, BuiltNotify, Config, Notify, ProjectConfig, Resume, suggestion};
 pub use conversation_view::ConversationView;
+pub use derived_id::derived_id;
 pub use doctor::{AgentCheck, AgentCheckup, Finding};
 pub use duration::parse_duration;
 pub use edit_conversation::{MovedHead, Rewind};

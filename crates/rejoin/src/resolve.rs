@@ -6,9 +6,12 @@ use std::sync::Arc;
 use rejoin_agents::Definition;
 use rejoin_core::plan::Wish;
 use rejoin_core::{Agent, Conversation, ConversationId, Message, Turn, TurnState};
-use rejoin_engine::{AgentSetup, Base, CancelWatch, Order, Target, TurnError, read_attachments};
-use rejoin_journal::{load, messages};
+use rejoin_engine::{
+    AgentSetup, Base, CancelWatch, EarlyLease, Engine, Order, Target, TurnError, read_attachments,
+};
+use rejoin_journal::{Loaded, messages};
 
+use crate::adopt::before_turn::{self, Adopt, NamedSession, beside_the_head, load_on, with_draft};
 use crate::after_limit::{WhoGoesOn, narrower, who_goes_on};
 use crate::config::suggestion;
 use crate::find_message::find_turn;
@@ -36,8 +39,9 @@ pub(crate) struct Resolve<'a> {
 }
 
 impl Resolve<'_> {
-    /// Everything that was looked up.
-    pub(crate) fn order(self) -> Result<Order, Error> {
+    /// Everything that was looked up, and the engine it is for: where something would be adopted before the turn, one
+    /// on which the conversation stands as it would then.
+    pub(crate) fn order(self) -> Result<(Order, Engine), Error> {
         let Self { rejoin, request, purpose, cancel } = self;
         request.check()?;
         let leases = purpose == Purpose::Run && !request.ephemeral;
@@ -46,7 +50,12 @@ impl Resolve<'_> {
         let project_config = ProjectConfig::load(&project)?;
         let project_text = project.to_string_lossy().into_owned();
         let mut notices = Vec::new();
-        let (existing, beginning) = self.find_conversation(&project_text, leases, &mut notices)?;
+        let FoundConversation { id: existing, beginning, session } =
+            self.find_conversation(&dir, &project_text, leases, &mut notices)?;
+        let mut engine = rejoin.engine.clone();
+        if let Some(draft) = session.as_ref().and_then(|session| session.draft.as_ref()) {
+            engine = with_draft(&engine, draft)?;
+        }
         if let (Some(id), Some(request)) = (existing, request.key()) {
             // Before the lease: the turn that stands may hold it.
             rejoin.engine.refuse_repeated(id, &request)?;
@@ -59,7 +68,12 @@ impl Resolve<'_> {
         };
 
         // Under the lease, so it is what the turn goes on from.
-        let loaded = existing.map(|id| load(rejoin.engine.store(), id)).transpose()?;
+        let mut loaded = existing.map(|id| load_on(&engine, id)).transpose()?;
+        // Whoever was used outside meanwhile: that changes nothing about who goes on.
+        let last_agent = loaded.as_ref().and_then(|loaded| loaded.conversation.last_agent().cloned());
+        if let (Some(id), Some(loaded), false) = (existing, &mut loaded, request.ephemeral) {
+            self.adopt_what_went_on((id, loaded), &dir, lease.as_ref(), &mut engine, &mut notices)?;
+        }
         let conversation = loaded.as_ref().map(|loaded| &loaded.conversation);
         if let (Some(id), Some(info)) = (existing, conversation.and_then(|known| known.info.as_ref()))
             && info.project != project_text
@@ -73,15 +87,20 @@ impl Resolve<'_> {
             ));
         }
         let (base, again) = match (conversation, existing) {
-            (Some(known), Some(id)) => match &request.place {
-                Some(place) => find_place(place, rejoin, id, known, request.attaches())?,
-                None => (Base::Head, None),
-            },
+            (Some(known), Some(id)) => {
+                if let Some(place) = &request.place {
+                    find_place(place, &engine, id, known, request.attaches())?
+                } else {
+                    let named = session.as_ref().map(|named| &named.session);
+                    let beside = named.and_then(|session| beside_the_head(known, session));
+                    (beside.map_or(Base::Head, Base::Turn), None)
+                }
+            }
             _ => (Base::Head, None),
         };
         let (prompt, last_agent) = match again {
             Some((prompt, agent)) => (prompt, agent),
-            None => (request.prompt.clone(), conversation.and_then(|known| known.last_agent().cloned())),
+            None => (request.prompt.clone(), last_agent),
         };
         let now = jiff::Zoned::now();
         let WhoGoesOn { agent: last_agent, stands_in, notice } =
@@ -95,6 +114,8 @@ impl Resolve<'_> {
                 "nothing tells which agent that turn was meant for: it was cut before that was written; name one with -a",
             ));
         }
+        // Who names a session means its agent.
+        let last_agent = session.as_ref().map(|named| named.session.agent().clone()).or(last_agent);
         let agent = self.choose_agent(last_agent, &project_config, &project)?;
         let mut setup = self.setup(&agent.agent());
         setup.model = project_config.model.or(setup.model);
@@ -117,7 +138,7 @@ impl Resolve<'_> {
                 },
             },
         };
-        Ok(Order {
+        let order = Order {
             id: request.turn,
             agent,
             setup,
@@ -146,7 +167,41 @@ impl Resolve<'_> {
             beginning,
             stands_in,
             notices,
-        })
+        };
+        Ok((order, engine))
+    }
+
+    /// Brings what went on outside of rejoin into a conversation: under the lease of the turn, or, where none is
+    /// held, onto an engine of its own. What cannot be read stays a gap.
+    fn adopt_what_went_on(
+        &self,
+        (id, loaded): (ConversationId, &mut Loaded),
+        dir: &Path,
+        lease: Option<&EarlyLease>,
+        engine: &mut Engine,
+        notices: &mut Vec<(String, String)>,
+    ) -> Result<(), Error> {
+        let rejoin = self.rejoin;
+        for pin in rejoin.used_outside(id, &loaded.conversation)? {
+            let draft = match rejoin.draft_for_turn(&pin, (id, loaded), dir) {
+                Ok(Some(draft)) => draft,
+                Ok(None) => continue,
+                Err(error) => {
+                    notices.push(("not_adopted".to_owned(), error.to_string()));
+                    continue;
+                }
+            };
+            let how = if let Some(lease) = lease {
+                rejoin.write_adoption(&draft, lease.writer())?;
+                Adopt::Write
+            } else {
+                *engine = with_draft(engine, &draft)?;
+                Adopt::Tell
+            };
+            notices.extend(before_turn::notices(&draft, &pin.session, how));
+            *loaded = load_on(engine, id)?;
+        }
+        Ok(())
     }
 
     /// How an agent is set up for this turn.
@@ -160,28 +215,43 @@ impl Resolve<'_> {
     /// its name free, or its project without one to continue.
     fn find_conversation(
         &self,
+        dir: &Path,
         project: &str,
         locks: bool,
         notices: &mut Vec<(String, String)>,
-    ) -> Result<(Option<ConversationId>, Option<rejoin_journal::Lease>), Error> {
+    ) -> Result<FoundConversation, Error> {
         let Self { rejoin, request, .. } = self;
+        let found = |id| FoundConversation { id, beginning: None, session: None };
         let untouched = request.ephemeral || self.purpose == Purpose::LookUntouched;
         let index = || if untouched { rejoin.index_untouched() } else { rejoin.index() };
         match &request.conversation {
-            None => Ok((None, None)),
+            None => Ok(found(None)),
             Some(WantedConversation::Reference(text)) => {
-                Ok((Some(rejoin.resolve(&mut index(), project, text)?), None))
+                let known = rejoin.resolve(&mut index(), project, text);
+                let Err(not_known @ Error::Turn(TurnError::NotFound(_))) = known else {
+                    return known.map(|id| found(Some(id)));
+                };
+                let how = match (self.purpose, request.ephemeral) {
+                    (Purpose::Run, true) => Adopt::Refuse,
+                    (Purpose::Run, false) => Adopt::Write,
+                    (Purpose::Look | Purpose::LookUntouched, _) => Adopt::Tell,
+                };
+                let named = rejoin.session_for_turn(dir, text, how)?;
+                let Some(mut session) = named else { return Err(not_known) };
+                notices.append(&mut session.notices);
+                let id = Some(session.conversation);
+                Ok(FoundConversation { id, beginning: None, session: Some(session) })
             }
-            Some(WantedConversation::Id(id)) => Ok((Some(rejoin.known(*id)?), None)),
+            Some(WantedConversation::Id(id)) => Ok(found(Some(rejoin.known(*id)?))),
             Some(WantedConversation::Latest) => {
                 let newest = || Rejoin::newest(&mut rejoin.index_untouched(), project, 0);
                 if let Some(id) = newest()? {
-                    return Ok((Some(id), None));
+                    return Ok(found(Some(id)));
                 }
                 // Of several that come here at once, one begins, and the others find what it began.
                 let beginning = locks.then(|| rejoin.lock_beginning(project)).transpose()?;
                 if let Some(id) = newest()? {
-                    return Ok((Some(id), None));
+                    return Ok(found(Some(id)));
                 }
                 if request.place.is_some() {
                     return Err(Error::not_found(
@@ -190,16 +260,16 @@ impl Resolve<'_> {
                 }
                 let text = "nothing to continue in this project yet: a new conversation begins".to_owned();
                 notices.push(("nothing_to_continue".to_owned(), text));
-                Ok((None, beginning))
+                Ok(FoundConversation { beginning, ..found(None) })
             }
             Some(WantedConversation::Named(name)) => {
                 let naming = locks.then(|| rejoin.lock_names()).transpose()?;
                 match Rejoin::by_name(&mut index(), project, name)? {
-                    Some(id) => Ok((Some(id), None)),
+                    Some(id) => Ok(found(Some(id))),
                     None if request.place.is_some() => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"
                     ))),
-                    None => Ok((None, naming)),
+                    None => Ok(FoundConversation { beginning: naming, ..found(None) }),
                 }
             }
         }
@@ -239,6 +309,16 @@ impl Resolve<'_> {
     }
 }
 
+/// The conversation that was asked for.
+struct FoundConversation {
+    /// If it exists.
+    id: Option<ConversationId>,
+    /// Held until it is begun.
+    beginning: Option<rejoin_journal::Lease>,
+    /// The session it was named by, where no conversation was.
+    session: Option<NamedSession>,
+}
+
 /// The file of an agent this version knows.
 pub(crate) fn known_agent(agent: &Agent) -> Result<Arc<dyn Definition>, Error> {
     rejoin_agents::find(agent).ok_or_else(|| {
@@ -252,7 +332,7 @@ pub(crate) fn known_agent(agent: &Agent) -> Result<Arc<dyn Definition>, Error> {
 /// What the turn goes on from; for a turn that is run again, its prompt and its agent.
 fn find_place(
     place: &WantedPlace,
-    rejoin: &Rejoin,
+    engine: &Engine,
     id: ConversationId,
     conversation: &Conversation,
     attaches: bool,
@@ -269,7 +349,7 @@ fn find_place(
                     Error::not_found("the head stands before the first turn: name the turn to run again")
                 })?,
             };
-            let said = messages(rejoin.engine.store(), id, turn, usize::MAX)?.messages;
+            let said = messages(engine.store(), id, turn, usize::MAX)?.messages;
             let prompt = said.first().map(Message::text).unwrap_or_default();
             let file = said.first().and_then(|prompt| prompt.attachments().next());
             if let (Some(first), false) = (file, attaches) {

@@ -3,10 +3,8 @@
 use rejoin_agents::Found;
 use rejoin_core::plan::{Guard, Stored, considered, plan};
 use rejoin_core::{Agent, ConversationId, Decision, Divergence, Pin, Turn, Witness, divergence};
-use rejoin_engine::{NextTurn, Order, TurnError};
+use rejoin_engine::{Engine, NextTurn, Order, TurnError};
 use serde::Serialize;
-
-use crate::Rejoin;
 
 /// What the next turn would do, and what speaks for and against it.
 #[derive(Clone, Debug, Serialize)]
@@ -62,35 +60,33 @@ pub struct GuardCheck {
     pub divergence: Option<Divergence>,
 }
 
-impl Rejoin {
-    /// Would this turn resume, and why, or why not? Nothing is run or written.
-    pub(crate) fn explain(&self, order: Order) -> Result<Why, TurnError> {
-        let agent = order.agent.agent();
-        self.engine.look_ahead(order, |next| {
-            let (situation, stored) = (next.situation, |pin: &Pin| next.stored(pin));
-            let pin = considered(situation, stored);
-            let check = |guard: &Guard| {
-                pin.map(|pin| GuardCheck {
-                    ok: guard.objection(pin, situation, stored).is_none(),
-                    ..compare(next, &agent, *guard, pin)
-                })
-            };
-            let plan = plan(situation, stored);
-            Why {
-                agent: agent.clone(),
-                conversation: next.conversation,
-                plan: plan.decision(),
-                history_bytes: next.told_bytes(&plan),
-                replay_bytes: next.replay_bytes(),
-                program: next.installation.path.to_string_lossy().into_owned(),
-                version: next.installation.capabilities.version.clone(),
-                can_resume: situation.runtime.can_resume,
-                session: pin.map(|pin| pin.session.as_str().to_owned()),
-                checks: Guard::ALL.iter().filter_map(check).collect(),
-                warnings: next.warnings.iter().map(|(_, text)| text.clone()).collect(),
-            }
-        })
-    }
+/// Would this turn resume, and why, or why not? Nothing is run or written.
+pub(crate) fn explain(engine: &Engine, order: Order) -> Result<Why, TurnError> {
+    let agent = order.agent.agent();
+    engine.look_ahead(order, |next| {
+        let (situation, stored) = (next.situation, |pin: &Pin| next.stored(pin));
+        let pin = considered(situation, stored);
+        let check = |guard: &Guard| {
+            pin.map(|pin| GuardCheck {
+                ok: guard.objection(pin, situation, stored).is_none(),
+                ..compare(next, &agent, *guard, pin)
+            })
+        };
+        let plan = plan(situation, stored);
+        Why {
+            agent: agent.clone(),
+            conversation: next.conversation,
+            plan: plan.decision(),
+            history_bytes: next.told_bytes(&plan),
+            replay_bytes: next.replay_bytes(),
+            program: next.installation.path.to_string_lossy().into_owned(),
+            version: next.installation.capabilities.version.clone(),
+            can_resume: situation.runtime.can_resume,
+            session: pin.map(|pin| pin.session.as_str().to_owned()),
+            checks: Guard::ALL.iter().filter_map(check).collect(),
+            warnings: next.warnings.iter().map(|(_, text)| text.clone()).collect(),
+        }
+    })
 }
 
 /// The two values a guard compares.

@@ -83,12 +83,20 @@ export function reason(name: string): string {
   return REASONS[name] ?? name.replaceAll("_", " ");
 }
 
+/** The sign of a decision: it remembered, it was told, it was on its own. */
+export function decisionMark(plan: Decision): string {
+  return { resume: "●", fresh: "○", adopted: "◇" }[plan.decision];
+}
+
 /** What was decided, in a line; `tense` says whether it is still to come. */
 export function decision(plan: Decision, tense: "done" | "running" | "would" = "done"): string {
   if (plan.decision === "resume") {
     const verb = { done: "resumed", running: "resuming", would: "would resume" }[tense];
     const told = plan.catch_up > 0 ? `, told ${count(plan.catch_up, "turn")}` : "";
     return `${verb} ${plan.session.slice(0, 8)}${told}`;
+  }
+  if (plan.decision === "adopted") {
+    return `in its own session ${plan.session.slice(0, 8)}`;
   }
   return `${tense === "would" ? "would begin fresh" : "fresh"}: ${reason(plan.reason)}`;
 }

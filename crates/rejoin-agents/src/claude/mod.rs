@@ -7,6 +7,8 @@ mod prompt;
 mod questions;
 mod sessions;
 mod store;
+mod typed_prompt;
+mod whole_session;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use rejoin_core::{Agent, SessionId};
 
 use crate::{
     About, Capabilities, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, SessionStore, help, jsonc, places,
+    Refusal, SessionStore, SessionUser, help, jsonc, places, session_user,
 };
 
 /// Claude Code.
@@ -69,6 +71,10 @@ impl Definition for Claude {
 
     fn session_store(&self, store: &Path, _here: &Path) -> Option<Box<dyn SessionStore>> {
         Some(Box::new(sessions::ClaudeSessions { projects: store.join("projects") }))
+    }
+
+    fn session_users(&self, store: &Path, session: &SessionId) -> Vec<SessionUser> {
+        session_user::by_process_files(&store.join("sessions"), session)
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {

@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 use rejoin_files::read_regular_text;
 use serde::Deserialize;
 
+use super::typed_prompt::{TextBlock, is_injected, typed};
+use super::whole_session;
 use crate::loose::{Flag, Object, Text, TextOr};
 use crate::session_id::is_lower_case_uuid;
 use crate::stored_sessions::{
-    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, count_messages, read_session, unwrapped,
+    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, WholeSession, count_messages,
+    read_session,
 };
 
 pub(super) struct ClaudeSessions {
@@ -35,6 +38,10 @@ impl SessionStore for ClaudeSessions {
 
     fn count(&self, file: &Path, go_on: &dyn Fn() -> bool) -> Option<u64> {
         count_messages(file, begin(file), go_on)
+    }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        whole_session::read(session)
     }
 }
 
@@ -125,7 +132,7 @@ impl SessionRecords for ClaudeRecords {
         draft.used_on(record.git_branch.get());
         match record.kind.as_str() {
             "user" => {
-                if let Some(typed) = typed(&record) {
+                if let Some(typed) = typed_in(&record) {
                     draft.typed(&typed);
                 }
             }
@@ -146,48 +153,20 @@ impl SessionRecords for ClaudeRecords {
     }
 }
 
-/// What the user typed, if this record is that.
-fn typed(record: &Record<'_>) -> Option<String> {
-    const INJECTED: [&str; 6] = [
-        "<local-command-",
-        "<bash-stdout>",
-        "<bash-stderr>",
-        "<system-reminder>",
-        "[Request interrupted by user",
-        "Unknown skill:",
-    ];
+impl TextBlock for Block<'_> {
+    fn kind(&self) -> &str {
+        self.kind.as_str()
+    }
+
+    fn text(&self) -> &str {
+        self.text.as_str()
+    }
+}
+
+fn typed_in(record: &Record<'_>) -> Option<String> {
     let origin = record.origin.0.as_ref().map_or("", |origin| origin.kind.as_str());
-    if record.is_meta.is_set() || record.is_compact_summary.is_set() || origin == "task-notification" {
+    if is_injected(record.is_meta, record.is_compact_summary, origin) {
         return None;
     }
-    let text = match &record.message.0.as_ref()?.content {
-        TextOr::Text(text) => text.trim(),
-        TextOr::Blocks(blocks) => {
-            if blocks.iter().any(|block| block.kind.as_str() == "tool_result") {
-                return None;
-            }
-            let texts = blocks.iter().map(|block| block.text.as_str().trim());
-            texts
-                .into_iter()
-                .find(|text| !text.is_empty() && !INJECTED.iter().any(|mark| text.starts_with(mark)))?
-        }
-        TextOr::Neither => return None,
-    };
-    if INJECTED.iter().any(|mark| text.starts_with(mark)) {
-        return None;
-    }
-    if let Some(command) = unwrapped(text, "<bash-input>", "</bash-input>") {
-        return Some(format!("!{command}"));
-    }
-    // The parts of a command come in either order.
-    let part = |name: &str| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        Some(rest.split_once(&format!("</{name}>"))?.0.trim())
-    };
-    if text.starts_with("<command-")
-        && let Some(name) = part("command-name")
-    {
-        return Some(format!("{name} {}", part("command-args").unwrap_or_default()).trim_end().to_owned());
-    }
-    Some(text.to_owned())
+    typed(&record.message.0.as_ref()?.content)
 }

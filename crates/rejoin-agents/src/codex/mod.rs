@@ -20,7 +20,7 @@ use rejoin_core::{Agent, SessionId, Usage};
 
 use crate::{
     About, Capabilities, Damage, Definition, Found, Login, Media, ProbeAnswer, Process, ProcessRequest,
-    Refusal, SessionStore, help, places,
+    Refusal, SessionStore, SessionUser, help, places, session_user,
 };
 
 /// Codex CLI.
@@ -78,6 +78,10 @@ impl Definition for Codex {
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         places::named(env, "CODEX_HOME").or_else(|| places::at_home(env, ".codex"))
+    }
+
+    fn session_users(&self, store: &Path, session: &SessionId) -> Vec<SessionUser> {
+        session_user::by_lock(&store.join(format!("thread-writer-locks/{session}.lock")))
     }
 
     fn login(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Login> {

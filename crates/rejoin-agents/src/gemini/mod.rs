@@ -3,14 +3,19 @@
 mod driver;
 mod ephemeral;
 mod failure;
+mod kept_message;
 mod launch;
 mod limits;
 mod mentions;
 mod prompt;
+mod replay;
 mod sessions;
 mod settings;
 mod store;
 mod trust;
+mod typed;
+mod whole_record;
+mod whole_session;
 mod wire;
 
 use std::ffi::OsString;

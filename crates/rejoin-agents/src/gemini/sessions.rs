@@ -12,9 +12,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::store::{Log, Message, Part, Record, is_hash};
+use super::typed::typed;
+use super::whole_session;
 use crate::jsonc::LONGEST;
 use crate::loose::TextOr;
-use crate::stored_sessions::{Draft, FileEnds, SessionFiles, SessionStore, StoredSession, one_of_each};
+use crate::stored_sessions::{
+    Draft, FileEnds, SessionFiles, SessionStore, StoredSession, WholeSession, one_of_each,
+};
 
 /// The files of older versions are one value each, and must be read whole.
 const LARGEST_VALUE: u64 = 32 << 20;
@@ -22,7 +26,7 @@ const LARGEST_VALUE: u64 = 32 << 20;
 /// The first prompt is among so many.
 const MOST_SAID: usize = 500;
 /// A line may hold all messages.
-const LONGEST_LINE: u64 = 64 << 20;
+pub(super) const LONGEST_LINE: u64 = 64 << 20;
 
 pub(super) struct GeminiSessions {
     pub(super) store: PathBuf,
@@ -61,6 +65,16 @@ impl SessionStore for GeminiSessions {
             }
         }
         None
+    }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        let mut whole = whole_session::read(session)?;
+        let mut known = self.project_dirs(std::slice::from_ref(session));
+        let dir = session.dir.clone().or_else(|| known.remove(project(&session.file)?));
+        for turn in &mut whole.turns {
+            turn.dir = turn.dir.take().or_else(|| dir.clone());
+        }
+        Ok(whole)
     }
 
     fn join(&self, mut sessions: Vec<StoredSession>) -> Vec<StoredSession> {
@@ -130,24 +144,29 @@ fn log(file: &Path) -> io::Result<Option<StoredSession>> {
     reading.finish(file, ends.size, ends.is_whole())
 }
 
-/// A file that is one value. It is emptied before it is written anew.
+/// A file that is one value.
 fn value(file: &Path) -> io::Result<Option<StoredSession>> {
+    read_value(file, |bytes| {
+        let mut reading = Reading::default();
+        reading.lines(std::iter::once(bytes));
+        reading.finish(file, bytes.len() as u64, true)
+    })
+}
+
+/// Reads a file that is one value. It is emptied before it is written anew, so what is not understood is looked
+/// at again.
+pub(super) fn read_value<T>(file: &Path, read: impl Fn(&[u8]) -> io::Result<T>) -> io::Result<T> {
     const LOOKS: usize = 3;
     const PAUSE: Duration = Duration::from_millis(15);
-    let mut last = Ok(None);
-    for look in 0..LOOKS {
-        if look > 0 {
-            std::thread::sleep(PAUSE);
+    let mut looks = 1;
+    loop {
+        let understood = read(&read_regular_file(file, LARGEST_VALUE)?);
+        if understood.is_ok() || looks == LOOKS {
+            return understood;
         }
-        let bytes = read_regular_file(file, LARGEST_VALUE)?;
-        let mut reading = Reading::default();
-        reading.lines(std::iter::once(bytes.as_slice()));
-        last = reading.finish(file, bytes.len() as u64, true);
-        if last.is_ok() {
-            break;
-        }
+        looks += 1;
+        std::thread::sleep(PAUSE);
     }
-    last
 }
 
 /// A file that is being read.
@@ -185,7 +204,7 @@ impl Reading {
         if let Some(list) = set.or(record.messages.as_ref()) {
             said.extend(list.0.iter().filter_map(typed_in));
         } else {
-            let text = typed(record.role.as_str(), &record.content, &record.display);
+            let text = beginning(record.role.as_str(), &record.content, &record.display);
             said.extend(text.map(|text| (record.id.as_str().to_owned(), text)));
         }
         let replaces = record.set.0.as_ref().is_some_and(|set| set.messages.is_some());
@@ -232,30 +251,16 @@ impl Reading {
 }
 
 fn typed_in(message: &Message<'_>) -> Option<(String, String)> {
-    let text = typed(message.role.as_str(), &message.content, &message.display)?;
+    let text = beginning(message.role.as_str(), &message.content, &message.display)?;
     Some((message.id.as_str().to_owned(), text))
 }
 
-/// What the user typed, if a message is that.
-fn typed<'a>(role: &str, content: &TextOr<'a, Part<'a>>, display: &TextOr<'a, Part<'a>>) -> Option<String> {
-    const INJECTED: [&str; 4] = ["<session_context>", "<hook_context>", "<state_snapshot>", "System: "];
-    const FILES: &str = "--- Content from referenced files ---";
-    if role != "user" {
-        return None;
-    }
-    let text = text_of(display).or_else(|| text_of(content))?;
-    let text = text.split(FILES).next().unwrap_or_default().trim();
-    let is_injected = INJECTED.iter().any(|mark| text.starts_with(mark));
-    (!text.is_empty() && !is_injected).then(|| text[..text.floor_char_boundary(1000)].to_owned())
-}
-
-fn text_of<'a>(content: &'a TextOr<'_, Part<'_>>) -> Option<&'a str> {
-    let text = match content {
-        TextOr::Text(text) => text,
-        TextOr::Blocks(parts) => {
-            parts.iter().map(|part| part.text.as_str()).find(|text| !text.trim().is_empty())?
-        }
-        TextOr::Neither => "",
-    };
-    Some(text).filter(|text| !text.trim().is_empty())
+/// The beginning of what the user typed.
+fn beginning<'a>(
+    role: &str,
+    content: &TextOr<'a, Part<'a>>,
+    display: &TextOr<'a, Part<'a>>,
+) -> Option<String> {
+    let text = typed(role, content, display)?;
+    Some(text[..text.floor_char_boundary(1000)].to_owned())
 }

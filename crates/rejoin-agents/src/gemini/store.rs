@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::typed::HasText;
 use crate::Found;
 use crate::jsonc::LONGEST;
 use crate::loose::{List, Object, Text, TextOr};
@@ -53,7 +54,7 @@ pub(super) fn tidy(store: &Path, dir: &Path, session: &SessionId) {
     let (Found::At(real), _) = find(store, dir, session) else {
         return;
     };
-    let others = real.parent().and_then(|chats| files_of(chats, session).ok()).unwrap_or_default();
+    let others = real.parent().and_then(|chats| files_of(chats, session.as_str()).ok()).unwrap_or_default();
     for file in others.into_iter().filter(|file| *file != real) {
         let small = fs::metadata(&file).is_ok_and(|meta| meta.len() <= LARGEST);
         let empty = small && Log::read(&file).is_ok_and(|log| log.is_nothing_of(session));
@@ -98,7 +99,7 @@ fn noted(store: &Path, dir: &Path) -> Option<String> {
 
 /// A session may have several files, of which all but one hold no word of it.
 fn in_project(chats: &Path, session: &SessionId) -> io::Result<Option<(PathBuf, Log)>> {
-    let mut files = files_of(chats, session)?;
+    let mut files = files_of(chats, session.as_str())?;
     files.sort_by_cached_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok());
     for file in files.into_iter().rev() {
         let log = Log::read(&file)?;
@@ -110,8 +111,8 @@ fn in_project(chats: &Path, session: &SessionId) -> io::Result<Option<(PathBuf, 
 }
 
 /// The files that may be a session's, by their names.
-fn files_of(chats: &Path, session: &SessionId) -> io::Result<Vec<PathBuf>> {
-    let short = session.as_str().get(..8).unwrap_or_default();
+pub(super) fn files_of(chats: &Path, session: &str) -> io::Result<Vec<PathBuf>> {
+    let short = session.get(..8).unwrap_or_default();
     let ends = [format!("-{short}.jsonl"), format!("-{short}.json")];
     let ours = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -179,6 +180,12 @@ pub(super) struct Message<'a> {
 #[serde(bound(deserialize = "'de: 'a"), default)]
 pub(super) struct Part<'a> {
     pub(super) text: Text<'a>,
+}
+
+impl HasText for Part<'_> {
+    fn text(&self) -> &str {
+        self.text.as_str()
+    }
 }
 
 impl Message<'_> {

@@ -52,9 +52,14 @@ pub(super) struct Stats {
 
 impl Stats {
     pub(super) fn usage(&self) -> Usage {
-        let (input, cached) = (self.input_tokens.count(), self.cached.count());
-        // Thinking is counted in the total alone.
-        let written = self.total_tokens.count().saturating_sub(input);
-        Usage { input: input.saturating_sub(cached), cached, output: self.output_tokens.count().max(written) }
+        usage(self.input_tokens, self.cached, self.output_tokens, self.total_tokens)
     }
+}
+
+/// What Gemini counts, as we do.
+pub(super) fn usage(input: Number, cached: Number, output: Number, total: Number) -> Usage {
+    let (input, cached) = (input.count(), cached.count());
+    // Thinking is counted in the total alone.
+    let written = total.count().saturating_sub(input);
+    Usage { input: input.saturating_sub(cached), cached, output: output.count().max(written) }
 }

@@ -6,6 +6,9 @@ mod launch;
 mod prompt;
 mod sessions;
 mod store;
+mod turn_tree;
+mod typed;
+mod whole_session;
 mod wire;
 
 use std::ffi::OsString;

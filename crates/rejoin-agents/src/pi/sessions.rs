@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::typed::behind_files;
+use super::whole_session;
 use crate::loose::{Object, Text, TextOr};
 use crate::stored_sessions::{
-    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, count_messages, read_session,
+    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, WholeSession, count_messages,
+    read_session,
 };
 
 pub(super) struct PiSessions {
@@ -33,6 +36,10 @@ impl SessionStore for PiSessions {
 
     fn count(&self, file: &Path, go_on: &dyn Fn() -> bool) -> Option<u64> {
         count_messages(file, (PiRecords, Draft::default()), go_on)
+    }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        whole_session::read(&session.file)
     }
 }
 
@@ -109,11 +116,5 @@ fn typed<'a>(message: &'a Message<'_>) -> &'a str {
         }
         TextOr::Neither => "",
     };
-    let mut text = text.trim_start();
-    while text.starts_with("<file name=")
-        && let Some((_, rest)) = text.split_once("</file>")
-    {
-        text = rest.trim_start();
-    }
-    text
+    behind_files(text).0
 }

@@ -97,6 +97,9 @@ pub(super) struct Block<'a> {
     pub(super) id: Text<'a>,
     pub(super) name: Text<'a>,
     pub(super) arguments: Value,
+    /// Of an image.
+    #[serde(rename = "mimeType")]
+    pub(super) media: Text<'a>,
 }
 
 /// What a call gave back, or a compaction came to.

@@ -8,6 +8,8 @@ mod memory;
 mod prompt;
 mod sessions;
 mod store;
+mod typed_prompt;
+mod whole_session;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use rejoin_core::{Agent, SessionId, Usage};
 
 use crate::{
     About, Capabilities, Damage, Definition, Found, Hazard, Login, Media, ProbeAnswer, Process,
-    ProcessRequest, Refusal, SessionStore, help, jsonc, places,
+    ProcessRequest, Refusal, SessionStore, SessionUser, help, jsonc, places, session_user,
 };
 
 /// Qwen Code.
@@ -70,6 +72,17 @@ impl Definition for Qwen {
 
     fn store(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         places::named(env, RUNTIME).or_else(|| settings_dir(env))
+    }
+
+    fn session_users(&self, store: &Path, session: &SessionId) -> Vec<SessionUser> {
+        let mut users = session_user::by_process_files(&store.join("sessions"), session);
+        for project in places::entries(&store.join("projects")).unwrap_or_default() {
+            users.extend(session_user::by_file(
+                &project.join(format!("chats/{session}.runtime.json")),
+                session,
+            ));
+        }
+        users
     }
 
     fn takes_instructions(&self, capabilities: &Capabilities) -> bool {

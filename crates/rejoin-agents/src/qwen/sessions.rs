@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::typed_prompt::{is_of_the_user, typed};
+use super::whole_session;
 use crate::loose::{List, Object, Text};
 use crate::session_id::is_lower_case_uuid;
 use crate::stored_sessions::{
-    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, count_messages, read_session,
+    Draft, SessionFiles, SessionRecords, SessionStore, StoredSession, WholeSession, count_messages,
+    read_session,
 };
 
 pub(super) struct QwenSessions {
@@ -34,6 +37,10 @@ impl SessionStore for QwenSessions {
 
     fn count(&self, file: &Path, go_on: &dyn Fn() -> bool) -> Option<u64> {
         count_messages(file, begin(file), go_on)
+    }
+
+    fn read_whole(&self, session: &StoredSession) -> io::Result<WholeSession> {
+        whole_session::read(session)
     }
 }
 
@@ -95,10 +102,9 @@ impl SessionRecords for QwenRecords {
         draft.used_on(record.git_branch.get());
         let payload = record.system_payload.0.unwrap_or_default();
         match (record.kind.as_str(), record.subtype.as_str()) {
-            // From 0.24 on it says who wrote it.
-            ("user", _) if record.provenance.filled().is_none_or(|who| who == "real_user") => {
+            ("user", subtype) if is_of_the_user(subtype, &record.provenance) => {
                 let parts = record.message.0.unwrap_or_default().parts.0;
-                let text = parts.iter().map(|part| part.text.as_str()).find(|text| is_typed(text));
+                let text = typed(parts.iter().map(|part| part.text.as_str()));
                 match (self.typed.take(), text) {
                     (Some(typed), _) => draft.typed(&typed),
                     (None, Some(text)) => draft.typed(text),
@@ -112,8 +118,4 @@ impl SessionRecords for QwenRecords {
         }
         true
     }
-}
-
-fn is_typed(text: &str) -> bool {
-    !text.trim().is_empty() && !text.trim_start().starts_with("<system-reminder>")
 }

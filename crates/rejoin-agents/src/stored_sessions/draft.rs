@@ -72,15 +72,14 @@ impl Draft {
 
     /// It was used in this directory.
     pub(crate) fn used_in(&mut self, dir: Option<&str>) {
-        if let Some(dir) = dir.filter(|dir| dir.len() <= LONGEST_PATH && Path::new(dir).is_absolute()) {
+        if let Some(dir) = believable_dir(dir) {
             self.dir = Some(dir.to_owned());
         }
     }
 
     /// It was used on this branch.
     pub(crate) fn used_on(&mut self, branch: Option<&str>) {
-        // Claude writes this outside of git, too, and of a head that is on no branch.
-        if let Some(branch) = branch.filter(|branch| !branch.is_empty() && *branch != "HEAD") {
+        if let Some(branch) = named_branch(branch) {
             self.branch = Some(shortened(branch));
         }
     }
@@ -107,6 +106,17 @@ impl Draft {
             prompt_end: self.prompt_end,
         })
     }
+}
+
+/// A directory, if it can be one.
+pub(crate) fn believable_dir(dir: Option<&str>) -> Option<&str> {
+    dir.filter(|dir| dir.len() <= LONGEST_PATH && Path::new(dir).is_absolute())
+}
+
+/// A branch, if it has a name.
+pub(crate) fn named_branch(branch: Option<&str>) -> Option<&str> {
+    // Claude writes this outside of git, too, and of a head that is on no branch.
+    branch.filter(|branch| !branch.is_empty() && *branch != "HEAD")
 }
 
 /// A time as JSON has it, in milliseconds since 1970.

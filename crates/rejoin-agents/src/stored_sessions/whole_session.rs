@@ -36,7 +36,8 @@ pub struct StoredTurn {
     pub id: String,
     /// The turn before it on its path, by its place in [`WholeSession::turns`]; `None` begins a path.
     pub parent: Option<usize>,
-    /// What the user typed, as the agent stored it: what rejoin put around it is still there.
+    /// What the user typed, as the agent stored it: what rejoin put around it is still there. Empty, if the session
+    /// begins with what was said before: a copy of a compacted one does.
     pub prompt: String,
     /// Names of files that went along.
     pub attached: Vec<String>,

@@ -144,7 +144,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// As Claude counts them.
-    fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         Usage {
             input: self.input.count() + self.written_to_cache.count(),
             cached: self.read_from_cache.count(),

@@ -26,4 +26,6 @@ mod refused;
 mod requests;
 mod sessions;
 mod stores;
+mod whole_sessions_claude_qwen;
 mod whole_sessions_codex_opencode;
+mod whole_sessions_gemini_pi;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod adopt;
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -50,6 +51,7 @@ pub(crate) fn dispatch(command: Command) -> anyhow::Result<i32> {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Ls(args) => ls::ls(&args),
         Command::Sessions(args) => sessions::sessions(&args),
+        Command::Adopt(args) => adopt::adopt(&args),
         Command::Show(args) => show::show(&args),
         Command::Why(args) => why::why(&args),
         Command::Branch(args) => move_head::branch(&args),

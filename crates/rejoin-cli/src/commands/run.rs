@@ -20,6 +20,7 @@ Examples:
   rejoin run -c -a claude \"review what codex did\"     another agent: it is told the history
   rejoin run -s release \"bump the version\"            a conversation by name, begun if there is none
   rejoin run --fallback codex,gemini \"…\"             at a limit the same prompt goes on with the next agent
+  rejoin run -r claude:latest \"go on\"                 the session Claude used last here, adopted and resumed
   git diff | rejoin run -c -f review.md -o stream-json
   rejoin run -c --attach screenshot.png \"why is this button red?\"
   rejoin run -c --dry-run \"…\"                         what would be done, and why")]
@@ -36,7 +37,8 @@ pub(crate) struct RunArgs {
     #[arg(short = 's', long, value_name = "NAME", conflicts_with = "resume")]
     pub(crate) name: Option<String>,
 
-    /// Continue a conversation by id, unique prefix, name, or the agent's own session id
+    /// Continue a conversation by id, unique prefix, name, or the agent's own session id; or a session of an agent,
+    /// which is adopted: claude:latest, gemini:2, codex:ID (`rejoin sessions`)
     #[arg(short, long, value_name = "CONVERSATION")]
     pub(crate) resume: Option<String>,
 

@@ -70,7 +70,7 @@ pub(crate) fn outlook(why: &Why) -> String {
         Decision::Resume { session, .. } => {
             format!("next turn on {agent}: resume {}", label(style::short_session(session)))
         }
-        fresh @ Decision::Fresh { .. } => format!("next turn on {agent}: {}", decision(fresh, Stage::Asked)),
+        other => format!("next turn on {agent}: {}", decision(other, Stage::Asked)),
     }
 }
 

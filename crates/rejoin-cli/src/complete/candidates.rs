@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rejoin::{ConversationView, ListFilter, ListedConversation, Message, Rejoin, Setting};
+use rejoin::{
+    ConversationView, ListFilter, ListedConversation, ListedSession, Message, Rejoin, SessionFilter, Setting,
+};
 use rejoin_flow::{Overview, RunStart, short_run_id};
 
 use super::words_before;
@@ -40,6 +42,20 @@ pub(super) fn conversations() -> Vec<Candidate> {
         candidate(name, style::one_line(&listed.title, 60))
     };
     list.unwrap_or_default().into_iter().map(offered).collect()
+}
+
+/// The sessions that agents keep of this project, by their numbers, and the agents.
+pub(super) fn sessions() -> Vec<Candidate> {
+    let list = commands::open().and_then(|rejoin| {
+        let here = commands::here()?;
+        let filter = SessionFilter { here, limit: Some(CONVERSATIONS), ..SessionFilter::default() };
+        Ok(rejoin.agent_sessions(&filter)?.sessions)
+    });
+    let offered = |listed: ListedSession| {
+        let title = listed.title.or(listed.first_prompt).unwrap_or_default();
+        Some(candidate(format!("{}:{}", listed.agent, listed.number?), style::one_line(&title, 60)))
+    };
+    list.unwrap_or_default().into_iter().filter_map(offered).chain(agents()).collect()
 }
 
 /// The turns of the conversation that the line is about, by their numbers, and its branches.

@@ -123,6 +123,7 @@ fn every_reason_is_stored_under_its_shown_name_and_comes_back() {
         comes_back(&Decision::Fresh { why, replayed: 3 });
     }
     comes_back(&Decision::Resume { session: "s".into(), catch_up: 1 });
+    comes_back(&Decision::Adopted { session: "s".into() });
 }
 
 #[test]

@@ -424,6 +424,7 @@ impl Sent {
         assert_eq!(self.composed.session(), None, "plan: {:?}", self.plan);
         match self.composed.decision() {
             Decision::Fresh { why, .. } => assert_eq!(why.name(), reason),
+            Decision::Adopted { .. } => panic!("nothing was decided"),
             Decision::Resume { .. } => panic!("{:?}", self.plan),
         }
         self

@@ -37,7 +37,7 @@ impl Engine {
                 return Ok(Found { origin, noted: false });
             }
             KnownOrigin::Noted(origin) => return Ok(Found { origin, noted: true }),
-            KnownOrigin::Nothing => false,
+            KnownOrigin::Nothing => self.drafts,
             KnownOrigin::Before => self.was_ours_before(id, conversation),
         };
         let origin = if ours { Origin::Here } else { Origin::Elsewhere(self.unknown_home()) };

@@ -69,6 +69,7 @@ impl ConversationView<'_> {
         let decision = match &receipt.plan {
             Decision::Resume { .. } => "resumed".to_owned(),
             Decision::Fresh { why, .. } => format!("fresh ({})", why.name()),
+            Decision::Adopted { .. } => "in its own session".to_owned(),
         };
         match &receipt.outcome {
             Outcome::Completed => decision,

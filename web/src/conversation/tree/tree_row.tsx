@@ -5,7 +5,7 @@ import { AgentBadge } from "../../ui/agent";
 import { Icon } from "../../ui/icon";
 import { Menu, type MenuItem } from "../../ui/menu";
 import { visible } from "../../ui/visible";
-import { decision, tokens, when } from "../../ui/words";
+import { decision, decisionMark, tokens, when } from "../../ui/words";
 import type { Rails, Row } from "./rows";
 
 export interface RowActs {
@@ -75,7 +75,7 @@ export function TreeRow(props: Props): JSX.Element {
         </span>
       </span>
       <span class="tree-title">
-        <Show when={props.row.plan}>{(plan) => <span class="tree-mark" data-resumed={resumed()} role="img" aria-label={decision(plan())} title={decision(plan())}>{resumed() ? "●" : "○"}</span>}</Show>
+        <Show when={props.row.plan}>{(plan) => <span class="tree-mark" data-resumed={resumed()} role="img" aria-label={decision(plan())} title={decision(plan())}>{decisionMark(plan())}</span>}</Show>
         <span class="cut tree-words" title={title()}>{title()}</span>
         <Show when={props.row.revision > 0}><span class="tree-edited" role="img" aria-label={`edited ${props.row.revision}×`} title={`edited ${props.row.revision}×`}><Icon name="edit" size={12} /></span></Show>
         <Show when={state()}>{(one) => <span class={`tag ${one()[1]}`}>{one()[0]}</span>}</Show>

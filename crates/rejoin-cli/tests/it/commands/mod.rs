@@ -1,5 +1,6 @@
 //! The rules of the command, one by one.
 
+mod adopt;
 mod agents;
 mod chat;
 mod chat_commands;

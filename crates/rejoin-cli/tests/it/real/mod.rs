@@ -56,6 +56,7 @@ macro_rules! in_the_table {
     };
 }
 
+mod adopted;
 mod agents;
 mod attach;
 mod bare;

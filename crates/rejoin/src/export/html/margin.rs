@@ -30,6 +30,7 @@ pub(super) fn notes(turn: &Turn, number: usize, pen: &mut Pen<'_>) -> String {
                     if *replayed == 0 { String::new() } else { format!(", {} replayed", turns(*replayed)) };
                 note("plan", &format!("○ fresh: {why}{told}"));
             }
+            Decision::Adopted { .. } => note("plan", "◇ in its own session"),
         }
         match &receipt.outcome {
             Outcome::Completed => {}
