@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rejoin_core::plan::Wish;
 use rejoin_core::{ConversationId, SessionId, TurnId};
-use rejoin_journal::{JournalError, Lease, LeaseName, LockError, Owner, birth};
+use rejoin_journal::{JournalError, Lease, LeaseName, LockError, Owner, Writer, birth};
 
 use crate::before::context::TurnContext;
 use crate::during::cancel::CancelWatch;
@@ -25,6 +25,13 @@ pub(crate) struct TurnLeases<'a> {
 /// A lease on a conversation, taken before the order of a turn is made: what the order depends on must
 /// not change in between.
 pub struct EarlyLease(Taken);
+
+impl EarlyLease {
+    /// As what is written under it: refused once the lease is gone.
+    pub(crate) fn writer(&self) -> Writer {
+        Writer::Turn(self.0.lease.token().clone())
+    }
+}
 
 /// A lock that was taken, and what its last holder had left running and was ended.
 struct Taken {
