@@ -39,14 +39,14 @@ impl Rejoin {
             )));
         }
         let Others { came, in_use, stay } = self.bring_others(&from, here)?;
-        let mut told = format!("{was}: {} came along, and `rejoin mv` is not needed", count(came + 1));
+        let mut told = vec![format!("{was}: {} came along, and `rejoin mv` is not needed", count(came + 1))];
         if in_use > 0 {
-            told += &format!("; {} in use, until the next turn there", count(in_use));
+            told.push(format!("{} in use will when it goes on", count(in_use)));
         }
         if stay > 0 {
-            told += &format!("; {} from another home stayed (`rejoin mv {} .`)", count(stay), from.path);
+            told.push(format!("{} from another home stayed (`rejoin mv {} .`)", count(stay), from.path));
         }
-        Ok(Some(told))
+        Ok(Some(told.join("; ")))
     }
 
     fn bring_others(&self, from: &CameFrom, here: &str) -> Result<Others, Error> {

@@ -113,7 +113,7 @@ impl Repository {
             };
             match told.strip_prefix("ref:").map(str::trim) {
                 // What it says may lead anywhere.
-                Some(next) if next.starts_with("refs/") && !next.contains("..") => name = next.to_owned(),
+                Some(next) if next.starts_with("refs/") && !next.contains("..") => next.clone_into(&mut name),
                 Some(_) => return None,
                 None => return Some(told).filter(|told| is_object_name(told)),
             }

@@ -69,7 +69,8 @@ fn directory_mark(project: &Path) -> Option<DirectoryMark> {
 /// Of where a repository was cloned from: the same for all ways to write one address, and for whoever logs in.
 fn hash_of_address(url: &str) -> String {
     let digest = Sha256::digest(address(url).as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let hex: Vec<String> = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    hex.concat()
 }
 
 /// `https://ann:secret@Host/a/b.git?token=x` and `git@host:a/b` are `host/a/b`.

@@ -38,7 +38,7 @@ fn of_an_older_version(bench: &Bench) {
     for journal in bench.journals() {
         let all = fs::read_to_string(&journal).unwrap();
         let old = all.lines().filter(|line| !line.contains("\"subtype\":\"project\""));
-        fs::write(&journal, old.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        fs::write(&journal, old.flat_map(|line| [line, "\n"]).collect::<String>()).unwrap();
     }
 }
 
