@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, PinState, Pins,
-    Receipt, System, Tree, Turn, Usage,
+    ProjectMarks, Receipt, System, Tree, Turn, Usage,
 };
 
 /// So many directories are remembered, to tell where a conversation belongs that lost its first record.
@@ -21,6 +21,9 @@ pub struct Conversation {
     moved: Option<(String, String)>,
     /// The directories its records name, in the order they came.
     dirs: Vec<String>,
+    /// By what its project is known again elsewhere.
+    #[serde(default)]
+    pub marks: Option<ProjectMarks>,
     /// Its name, if it got one.
     pub name: Option<String>,
     /// Its labels.
@@ -136,6 +139,7 @@ impl Conversation {
                 }
                 self.moved = Some((project, dir));
             }
+            System::Project(marks) => self.marks = Some(*marks),
             System::Permissions { ceiling } => {
                 (self.ceiling, self.ceiling_lost) = (Some(ceiling), false);
             }

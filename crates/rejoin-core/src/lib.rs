@@ -23,6 +23,7 @@ mod pin;
 mod pin_life;
 mod pins;
 pub mod plan;
+mod project_marks;
 mod question;
 mod quote;
 mod reason;
@@ -57,6 +58,7 @@ pub use pin::{Pin, PinState, Repeated, Witness};
 pub use pin_life::{LaunchEnd, PinBinding, PinLife};
 pub use pins::Pins;
 pub use plan::Plan;
+pub use project_marks::{DirectoryMark, Kinship, ProjectMarks};
 pub use question::{
     AnsweredBy, AskedQuestion, OptionKind, Question, QuestionAnswer, QuestionOption, QuestionState,
     Questions, UnfitAnswer,

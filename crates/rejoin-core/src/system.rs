@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, Question, QuestionAnswer, Receipt,
-    Record, Scope, TurnId,
+    Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, ProjectMarks, Question,
+    QuestionAnswer, Receipt, Record, Scope, TurnId,
 };
 
 /// What rejoin itself writes into a journal, besides what was said.
@@ -35,6 +35,8 @@ pub enum System {
         /// The directory the conversation lives in.
         dir: String,
     },
+    /// By what its project is known again elsewhere; the last one counts.
+    Project(Box<ProjectMarks>),
     /// The user named a permission level; it is the ceiling from here on.
     Permissions {
         /// The level.
@@ -213,7 +215,7 @@ impl System {
 
     /// Whether records of this subtype are no use of a conversation: they say what it is, or label it.
     pub fn is_label(subtype: &str) -> bool {
-        matches!(subtype, "conversation" | "title" | "tags" | "moved" | "asked")
+        matches!(subtype, "conversation" | "title" | "tags" | "moved" | "project" | "asked")
     }
 
     /// Subtype and body as they stand in a record.

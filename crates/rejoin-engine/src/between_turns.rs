@@ -9,7 +9,7 @@ use rejoin_journal::{JournalError, Lease, LeaseName, Loaded, LockError, Writer, 
 use crate::before::git;
 use crate::before::lease::{end_left, owner};
 use crate::during::record_writer::RecordHeader;
-use crate::{Engine, TurnError};
+use crate::{EarlyLease, Engine, TurnError};
 
 /// A conversation that is not in use and stays so until this is dropped.
 pub struct Hold {
@@ -84,6 +84,17 @@ impl Engine {
         notes: &[System],
     ) -> Result<(), JournalError> {
         self.append_notes(hold.conversation, info, notes, hold.writer())
+    }
+
+    /// The same for one that is leased for a turn.
+    pub fn note_before_turn(
+        &self,
+        id: ConversationId,
+        lease: &EarlyLease,
+        info: &ConversationInfo,
+        notes: &[System],
+    ) -> Result<(), JournalError> {
+        self.append_notes(id, info, notes, lease.writer())
     }
 
     fn append_notes(

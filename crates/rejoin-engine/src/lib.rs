@@ -33,6 +33,7 @@ pub use before::git::project_of;
 pub use before::lease::{EarlyLease, Unusable, end_left};
 pub use before::prepare::DryRun;
 pub use before::probe::Installation;
+pub use before::project_marks::SeenProject;
 pub use between_turns::Hold;
 pub use command::{CommandEnd, CommandOutcome, ShellCommand};
 pub use conversation_watch::{ConversationWatch, NextEvents, WatchedEvents};

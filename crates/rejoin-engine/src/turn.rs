@@ -202,6 +202,9 @@ impl Turn<'_> {
                 records.push(self.head.system(None, &System::Title { name: name.clone() }));
             }
         }
+        if let Some(marks) = context.new_marks() {
+            records.push(self.head.system(Some(self.id), &System::Project(Box::new(marks))));
+        }
         // Before the prompt it limits: a write that is cut must not lose the limit alone.
         if let Some(ceiling) = order.permissions {
             records.push(self.head.system(Some(self.id), &System::Permissions { ceiling }));

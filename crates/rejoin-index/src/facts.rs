@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rejoin_core::{
-    Agent, Calls, Conversation, ConversationId, Decision, Message, MessageId, Scope, SessionId, Turn, TurnId,
-    TurnState, Usage,
+    Agent, Calls, Conversation, ConversationId, Decision, Message, MessageId, ProjectMarks, Scope, SessionId,
+    Turn, TurnId, TurnState, Usage,
 };
 use rejoin_journal::{Checksum, JournalError, Store, load, messages};
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ pub struct Summary {
     pub project: Option<String>,
     /// The directory it lives in.
     pub dir: Option<String>,
+    /// By what its project is known again elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<ProjectMarks>,
     /// The git branch its last turn ran on.
     pub git_branch: Option<String>,
     /// The named branch of the conversation the next turn goes on.
@@ -284,6 +287,7 @@ fn summarize(conversation: &Conversation, glance: Glance, used: Option<i64>) -> 
         title,
         project: info.map(|info| info.project.clone()),
         dir: info.map(|info| info.dir.clone()),
+        marks: conversation.marks.clone(),
         git_branch,
         branch: conversation.tree.current_branch().map(str::to_owned),
         branches: turns.iter().filter(|turn| !parents.contains(&turn.id)).count(),

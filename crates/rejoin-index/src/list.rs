@@ -152,6 +152,16 @@ impl Index<'_> {
         }))
     }
 
+    /// Some conversations, as a list has them, in no order. Those that are gone or cannot be read are left out.
+    pub fn entries(&mut self, journals: &[JournalState]) -> Vec<ConversationEntry> {
+        let compared = self.refresh(journals, false);
+        let entry = |(standing, summary): (JournalState, Summary)| {
+            let used = time_of(summary.used, &standing);
+            ConversationEntry { id: standing.id, used, summary }
+        };
+        self.summaries(&compared).into_iter().map(entry).collect()
+    }
+
     fn summaries(&mut self, compared: &[Compared]) -> Vec<(JournalState, Summary)> {
         let keys: Vec<i64> =
             compared.iter().filter_map(|compared| Some(compared.known.as_ref()?.key)).collect();

@@ -38,6 +38,8 @@ pub struct ConversationView<'a> {
     pub(crate) settled: bool,
     /// Edits are refused if it went on since.
     pub(crate) strict: bool,
+    /// The former path of the project it was looked for in, if it was found under that.
+    former: Option<String>,
 }
 
 impl Rejoin {
@@ -61,7 +63,9 @@ impl Rejoin {
     /// Opens a conversation by id, unique prefix, name, `@`, or an agent's session id.
     pub fn view(&self, dir: &Path, reference: &str) -> Result<ConversationView<'_>, Error> {
         let project = rejoin_engine::project_of(dir).to_string_lossy().into_owned();
-        self.open_conversation(self.resolve(&mut self.index(), &project, reference)?)
+        let mut view = self.open_conversation(self.resolve(&mut self.index(), &project, reference)?)?;
+        view.former = self.was_here(view.id, &view.conversation, &project)?.map(|from| from.path);
+        Ok(view)
     }
 
     /// Opens a conversation by its id.
@@ -71,7 +75,16 @@ impl Rejoin {
             loaded.problems.noted.iter().filter(|noted| !matches!(noted.problem, Problem::Torn { .. }));
         let problems = problems.map(ToString::to_string).chain(loaded.conversation.passed_over()).collect();
         let Loaded { conversation, end, .. } = loaded;
-        Ok(ConversationView { rejoin: self, id, conversation, problems, end, settled: false, strict: false })
+        Ok(ConversationView {
+            rejoin: self,
+            id,
+            conversation,
+            problems,
+            end,
+            settled: false,
+            strict: false,
+            former: None,
+        })
     }
 }
 
@@ -108,6 +121,11 @@ impl ConversationView<'_> {
     /// What of its settings does not count because it was not said here, in a sentence.
     pub fn not_counted(&self) -> Result<Option<String>, Error> {
         Ok(not_counted(&self.conversation, &self.origin()?, None))
+    }
+
+    /// The path the project had to which it belongs by now; with its next turn here, it says so.
+    pub fn former_project(&self) -> Option<&str> {
+        self.former.as_deref()
     }
 
     /// A turn is running now.
@@ -154,6 +172,7 @@ impl ConversationView<'_> {
             end,
             settled: true,
             strict: self.strict,
+            former: self.former.clone(),
         };
         Ok((view, unsettled.is_some()))
     }

@@ -38,11 +38,7 @@ impl Rejoin {
         match found.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
-            many => {
-                let list = listed(index, many);
-                let next = "name it by its id, or rename one (`rejoin name ID NAME`)";
-                Err(Error::usage(format!("{} conversations are called {name:?}; {next}:{list}", many.len())))
-            }
+            many => Err(several_called(index, name, many)),
         }
     }
 
@@ -56,7 +52,11 @@ impl Rejoin {
         text: &str,
     ) -> Result<ConversationId, Error> {
         if let Some(before) = steps_back(text)? {
-            return Self::newest(index, project, before)?.ok_or_else(|| {
+            let newest = match Self::newest(index, project, before)? {
+                Some(newest) => Some(newest),
+                None => self.newest_of_former(index, project, before)?,
+            };
+            return newest.ok_or_else(|| {
                 Error::not_found(match before {
                     0 => "this project has no conversation yet".to_owned(),
                     _ => format!(
@@ -87,6 +87,9 @@ impl Rejoin {
             && let Some(id) = find_by_session(self.engine.store(), text)?.first()
         {
             return Ok(*id);
+        }
+        if let Some(id) = self.named_in_former(index, project, text)? {
+            return Ok(id);
         }
         let names = index.names(project)?;
         let hint = suggestion(text, names.into_iter().map(|(name, _)| name));
@@ -136,6 +139,12 @@ fn listed(index: &mut Index<'_>, candidates: &[ConversationId]) -> String {
         format!("\n  {id}  {}", one_line(&title, 60))
     };
     candidates.iter().take(8).map(shown).collect()
+}
+
+pub(crate) fn several_called(index: &mut Index<'_>, name: &str, many: &[ConversationId]) -> Error {
+    let list = listed(index, many);
+    let next = "name it by its id, or rename one (`rejoin name ID NAME`)";
+    Error::usage(format!("{} conversations are called {name:?}; {next}:{list}", many.len()))
 }
 
 fn ambiguous(index: &mut Index<'_>, text: &str, candidates: &[ConversationId]) -> Error {

@@ -101,6 +101,7 @@ impl Copy<'_> {
                 | System::Title { .. }
                 | System::Tags { .. }
                 | System::Moved { .. }
+                | System::Project(_)
                 | System::Permissions { .. }
                 | System::Pin(_)
                 | System::Head { .. }

@@ -19,6 +19,8 @@ pub(crate) const TITLE_WIDTH: usize = 200;
 pub struct ListFilter {
     /// Only of the project this directory is in.
     pub project: Option<PathBuf>,
+    /// Besides these: those of [`OtherPlaces`](crate::OtherPlaces) that are its own by now.
+    pub also: BTreeSet<ConversationId>,
     /// Only those in which this agent took a turn.
     pub agent: Option<Agent>,
     /// Only those with all of these labels.
@@ -132,7 +134,14 @@ impl Rejoin {
             None | Some(ConversationState::Running) => true,
             Some(wanted) => wanted == state && !self.is_running(id),
         };
-        let project = project_of(filter.project.as_deref());
+        let mut project = project_of(filter.project.as_deref());
+        if !filter.also.is_empty()
+            && let Some(here) = project.take()
+        {
+            let ids = self.engine.store().list(Some(&here))?.into_iter().map(|listed| listed.id);
+            let ids = ids.chain(filter.also.iter().copied());
+            only = Some(ids.filter(|id| only.as_ref().is_none_or(|only| only.contains(id))).collect());
+        }
         let mut index = self.index();
         let list = index.list(&ConversationFilter {
             project: project.as_deref(),

@@ -74,6 +74,10 @@ impl Resolve<'_> {
         if let (Some(id), Some(loaded), false) = (existing, &mut loaded, request.ephemeral) {
             self.adopt_what_went_on((id, loaded), &dir, lease.as_ref(), &mut engine, &mut notices)?;
         }
+        if let (Some(id), Some(loaded)) = (existing, &mut loaded) {
+            let told = rejoin.come_along(id, loaded, lease.as_ref(), &project_text)?;
+            notices.extend(told.map(|told| ("project_moved".to_owned(), told)));
+        }
         let conversation = loaded.as_ref().map(|loaded| &loaded.conversation);
         if let (Some(id), Some(info)) = (existing, conversation.and_then(|known| known.info.as_ref()))
             && info.project != project_text
@@ -253,18 +257,31 @@ impl Resolve<'_> {
                 if let Some(id) = newest()? {
                     return Ok(found(Some(id)));
                 }
+                let places = rejoin.places_besides(&mut index(), project)?;
+                if let Some(id) = places.the_former()?.and_then(|former| former.conversations.first()) {
+                    return Ok(found(Some(*id)));
+                }
                 if request.place.is_some() {
                     return Err(Error::not_found(
                         "this project has no conversation yet, so no checkpoint either",
                     ));
                 }
-                let text = "nothing to continue in this project yet: a new conversation begins".to_owned();
+                let mut text =
+                    "nothing to continue in this project yet: a new conversation begins".to_owned();
+                if let Some(others) = places.told_of_checkouts() {
+                    text = format!("{text}; {others}");
+                }
                 notices.push(("nothing_to_continue".to_owned(), text));
                 Ok(FoundConversation { beginning, ..found(None) })
             }
             Some(WantedConversation::Named(name)) => {
                 let naming = locks.then(|| rejoin.lock_names()).transpose()?;
-                match Rejoin::by_name(&mut index(), project, name)? {
+                let mut index = index();
+                let known = match Rejoin::by_name(&mut index, project, name)? {
+                    Some(known) => Some(known),
+                    None => rejoin.named_in_former(&mut index, project, name)?,
+                };
+                match known {
                     Some(id) => Ok(found(Some(id))),
                     None if request.place.is_some() => Err(Error::not_found(format!(
                         "no conversation is named {name:?} here, so it has no checkpoint"

@@ -1,5 +1,6 @@
 //! Full text over everything that was ever said or done.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rejoin_core::{Agent, ConversationId, MessageId, TurnId};
@@ -15,6 +16,8 @@ use crate::{Error, Rejoin, one_line};
 pub struct SearchFilter {
     /// Only in the project this directory is in.
     pub project: Option<PathBuf>,
+    /// Besides in these: those of [`OtherPlaces`](crate::OtherPlaces) that are its own by now.
+    pub also: BTreeSet<ConversationId>,
     /// Only turns of this agent.
     pub agent: Option<Agent>,
     /// Only in conversations with all of these labels.
@@ -106,6 +109,7 @@ impl Rejoin {
         let found = index.search(&Search {
             query,
             project: project.as_deref(),
+            also: &filter.also,
             agent: filter.agent.as_ref(),
             tags: &filter.tags,
             limit: filter.limit.unwrap_or(20),

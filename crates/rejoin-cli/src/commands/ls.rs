@@ -2,7 +2,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use rejoin::{Agent, ConversationId, ListFilter, ListedConversation};
+use rejoin::{Agent, ConversationId, ListFilter, ListedConversation, OtherPlaces};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
@@ -48,8 +48,12 @@ const PAGE: usize = 50;
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     let page = (for_a_person() && !args.json && !args.interactive).then_some(PAGE);
+    let rejoin = super::open_indexed()?;
+    let project = super::project_here(args.all_projects)?;
+    let places = super::other_places(&rejoin, project.as_deref())?;
     let filter = ListFilter {
-        project: super::project_here(args.all_projects)?,
+        also: places.conversations(),
+        project,
         agent: args.agent.clone().map(Agent::named),
         tags: args.tag.clone(),
         without_tags: args.no_flows.then(|| rejoin_flow::LABEL.to_owned()).into_iter().collect(),
@@ -57,11 +61,10 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         limit: args.limit.map(NonZeroUsize::get).or(page),
         ..ListFilter::default()
     };
-    let rejoin = super::open_indexed()?;
     if args.interactive {
         let lines = lines(&filter)?;
         if lines.is_empty() {
-            style::talk(&nothing(&rejoin, args)?);
+            style::talk(&nothing(&rejoin, args, &places)?);
             return Ok(exit::NOT_FOUND);
         }
         return pick_conversation(lines, &ShowArgs::default());
@@ -71,11 +74,14 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
         style::loud(&format!("! {warning}"));
     }
     if args.json {
+        if listing.conversations.is_empty() {
+            places.told_of_checkouts().iter().for_each(|others| style::talk(others));
+        }
         screen::sorted_json(&listing.conversations)?;
         return Ok(exit::DONE);
     }
     if listing.conversations.is_empty() {
-        style::talk(&nothing(&rejoin, args)?);
+        style::talk(&nothing(&rejoin, args, &places)?);
     }
     let table = table(&listing.conversations, args.all_projects);
     let mut out = Painted::default();
@@ -93,7 +99,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
 }
 
 /// Why the list is empty, and what to do about it.
-fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs) -> anyhow::Result<String> {
+fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs, places: &OtherPlaces) -> anyhow::Result<String> {
     let tags = rejoin.tags(super::project_here(args.all_projects)?)?;
     if let Some(unknown) = args.tag.iter().find(|tag| !tags.contains(*tag)) {
         let hint = rejoin::suggestion(unknown, tags.into_iter());
@@ -103,7 +109,8 @@ fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs) -> anyhow::Result<String> {
     Ok(if filtered {
         "no such conversation here; `rejoin ls` lists all".to_owned()
     } else {
-        "no conversation here yet; begin one with `rejoin run \"…\"`".to_owned()
+        let others = places.told_of_checkouts().map(|others| format!("; {others}")).unwrap_or_default();
+        format!("no conversation here yet; begin one with `rejoin run \"…\"`{others}")
     })
 }
 

@@ -100,6 +100,13 @@ fn project_here(all_projects: bool) -> anyhow::Result<Option<PathBuf>> {
     if all_projects { Ok(None) } else { here().map(Some) }
 }
 
+/// Where else the conversations of a project are; what it was is told.
+fn other_places(rejoin: &rejoin::Rejoin, project: Option<&Path>) -> anyhow::Result<rejoin::OtherPlaces> {
+    let places = project.map(|project| rejoin.other_places(project)).transpose()?.unwrap_or_default();
+    places.told().iter().for_each(|told| crate::style::talk(told));
+    Ok(places)
+}
+
 /// Opens a conversation; what is wrong with its journal is told.
 pub(crate) fn view<'a>(
     rejoin: &'a rejoin::Rejoin,
@@ -112,6 +119,11 @@ pub(crate) fn view<'a>(
 
 /// A conversation, after what is wrong with its journal was told.
 pub(crate) fn told<'a, 'b>(view: &'a rejoin::ConversationView<'b>) -> &'a rejoin::ConversationView<'b> {
+    if let Some(former) = view.former_project() {
+        crate::style::talk(&format!(
+            "this project was {former}: its conversations come along with the next turn"
+        ));
+    }
     for problem in view.problems() {
         crate::style::loud(&format!("! {problem}"));
     }

@@ -61,10 +61,13 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
         return Ok(exit::USAGE);
     };
     let rejoin = super::open_indexed()?;
+    let project = super::project_here(args.all_projects)?;
+    let places = super::other_places(&rejoin, project.as_deref())?;
     let found = rejoin.search(
         &query,
         &SearchFilter {
-            project: super::project_here(args.all_projects)?,
+            also: places.conversations(),
+            project,
             agent: args.agent.clone().map(Agent::named),
             tags: args.tag.clone(),
             limit: Some(args.limit.get()),

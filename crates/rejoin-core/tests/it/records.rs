@@ -3,9 +3,10 @@
 
 use rejoin_core::{
     Agent, AgentSession, AnsweredBy, Asked, Attachment, Conversation, ConversationId, ConversationInfo,
-    Decision, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, OptionKind, Outcome, Part,
-    Permissions, Pin, PinState, Question, QuestionAnswer, QuestionOption, Reason, Receipt, Record, Repeated,
-    SCHEMA_VERSION, Scope, SessionId, StandIn, Stream, System, TurnId, TurnState, Usage, Witness,
+    Decision, DirectoryMark, Envelope, Event, FailureClass, Gap, Intent, Kind, Mark, MessageId, OptionKind,
+    Outcome, Part, Permissions, Pin, PinState, ProjectMarks, Question, QuestionAnswer, QuestionOption,
+    Reason, Receipt, Record, Repeated, SCHEMA_VERSION, Scope, SessionId, StandIn, Stream, System, TurnId,
+    TurnState, Usage, Witness,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -186,6 +187,13 @@ fn systems() -> Vec<System> {
         System::Tags { add: vec!["x".into()], remove: Vec::new() },
         System::Tags { add: Vec::new(), remove: vec!["x".into()] },
         System::Moved { project: "/src/new".into(), dir: "/src/new/app".into() },
+        System::Project(Box::new(ProjectMarks {
+            directory: Some(DirectoryMark { inode: 7, born: 8 }),
+            git_common_dir: Some("/src/.git".into()),
+            work_tree: Some("a".into()),
+            first_commit: Some("c0".into()),
+            remote: None,
+        })),
         System::Permissions { ceiling: Permissions::Edit },
         System::Intent(Box::new(Intent { pin: None, model: None, session_dir: None, ..intent.clone() })),
         System::Intent(Box::new(intent)),

@@ -7,11 +7,12 @@ use rejoin_core::compose::Told;
 use rejoin_core::plan::{Plan, Runtime, Situation, Stored, Wish, plan};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, Decision, FailureClass, Kind, Limit, LimitedBy,
-    MessageId, Origin, Outcome, Permissions, Pin, PinBinding, SaidHere, Settings, Slice, System, Tree, Turn,
-    TurnId, TurnState, not_counted, pins_to_weigh,
+    MessageId, Origin, Outcome, Permissions, Pin, PinBinding, ProjectMarks, SaidHere, Settings, Slice,
+    System, Tree, Turn, TurnId, TurnState, not_counted, pins_to_weigh,
 };
 use rejoin_journal::{Loaded, messages};
 
+use crate::before::project_marks::SeenProject;
 use crate::before::stored_session::{self, Looks};
 use crate::before::{git, origin};
 use crate::during::record_writer::RecordHeader;
@@ -338,6 +339,15 @@ impl TurnContext {
     pub(crate) fn after_question(&self, plan: &Plan) -> bool {
         let last = plan.last_held(&self.slice);
         last.and_then(|turn| self.conversation.tree.turn(turn)).is_some_and(|turn| turn.answered)
+    }
+
+    /// By what the project is known again, if that is not what was noted last.
+    pub(crate) fn new_marks(&self) -> Option<ProjectMarks> {
+        let noted = self.conversation.marks.as_ref();
+        let marks = SeenProject::look(Path::new(&self.info.project)).marks(noted);
+        // Nothing can be learnt of a project that is gone.
+        let is_there = marks != ProjectMarks::default();
+        (is_there && noted != Some(&marks)).then_some(marks)
     }
 
     /// What every record of the turn begins with.

@@ -27,7 +27,7 @@ pub(crate) struct TurnLeases<'a> {
 pub struct EarlyLease(Taken);
 
 impl EarlyLease {
-    /// As what is written under it before the turn.
+    /// As what is written under it before the turn: refused once the lease is gone.
     pub fn writer(&self) -> Writer {
         Writer::Turn(self.0.lease.token().clone())
     }

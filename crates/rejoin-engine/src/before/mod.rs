@@ -8,6 +8,7 @@ pub(crate) mod lease;
 pub(crate) mod origin;
 pub(crate) mod prepare;
 pub(crate) mod probe;
+pub(crate) mod project_marks;
 pub(crate) mod repeated;
 pub(crate) mod room;
 pub(crate) mod scratch;

@@ -38,9 +38,9 @@ fn an_ordinary_turn_writes_no_more_than_it_did() {
     let place = Place::new();
     place.run("echo say hello; echo call 1; echo result 1; echo end").completed();
     let records = place.journal().lines().count();
-    // Conversation, prompt, intent, the warning about the thread; text, call, result; receipt, the warning that
+    // Conversation, what its project is known by (once), prompt, intent, the warning about the thread; text, call, result; receipt, the warning that
     // it named no session is not given to an agent that cannot resume.
-    assert_eq!(records, 8, "{}", place.journal());
+    assert_eq!(records, 9, "{}", place.journal());
 }
 
 fn questions(place: &Place) -> Vec<QuestionState> {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,6 +27,8 @@ pub struct Search<'a> {
     pub query: &'a Query,
     /// Only in this project.
     pub project: Option<&'a str>,
+    /// And in these, whatever their project is.
+    pub also: &'a BTreeSet<ConversationId>,
     /// Only turns of this agent.
     pub agent: Option<&'a Agent>,
     /// Only in conversations with all of these labels.
@@ -78,7 +80,14 @@ impl Index<'_> {
     /// ones, newer before older; the best are chosen among twice as many of the newest. With the
     /// cache or without, the answer is the same (`tests/it/same_answer.rs`).
     pub fn search(&mut self, search: &Search<'_>) -> Result<Hits, JournalError> {
-        let standings = self.store.look(search.project)?;
+        let mut standings = self.store.look(search.project)?;
+        if search.project.is_some() {
+            for id in search.also {
+                standings.extend(self.store.look_at(*id)?);
+            }
+            standings.sort_unstable_by_key(|standing| standing.id);
+            standings.dedup_by_key(|standing| standing.id);
+        }
         let compared = self.refresh(&standings, true);
         let mut run = SearchRun::new(search, self.store);
         let (indexed, others): (Vec<Compared>, Vec<Compared>) =
@@ -163,7 +172,7 @@ impl<'a> SearchRun<'a> {
     fn indexed(&mut self, database: &Database, journals: &[Compared]) -> Result<(), Failure> {
         let known =
             journals.iter().filter_map(|compared| Some((compared.known.as_ref()?, compared.standing)));
-        let known = known.filter(|(known, _)| self.in_project(known.project.as_deref()));
+        let known = known.filter(|(known, standing)| self.in_project(standing.id, known.project.as_deref()));
         let journals: HashMap<i64, JournalState> =
             known.clone().map(|(known, standing)| (known.key, standing)).collect();
         for (known, standing) in known.collect::<Vec<_>>() {
@@ -217,7 +226,7 @@ impl<'a> SearchRun<'a> {
 
     /// Looks through a whole journal.
     fn whole(&mut self, standing: &JournalState, facts: &Facts) {
-        if !self.in_project(facts.summary.project.as_deref()) {
+        if !self.in_project(standing.id, facts.summary.project.as_deref()) {
             return;
         }
         if facts.summary.name.as_ref().is_some_and(|name| self.matches_name(name)) {
@@ -228,9 +237,10 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    fn in_project(&self, project: Option<&str>) -> bool {
+    fn in_project(&self, id: ConversationId, project: Option<&str>) -> bool {
         // A journal whose first line is lost belongs to whoever finds it.
-        project.is_none() || self.search.project.is_none() || self.search.project == project
+        let wanted = self.search.project;
+        project.is_none() || wanted.is_none() || wanted == project || self.search.also.contains(&id)
     }
 
     fn matches_name(&mut self, name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Short words for making journals and asking the index.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -99,7 +100,16 @@ pub(crate) fn all(index: &mut Index<'_>) -> ConversationList {
 
 pub(crate) fn hits(index: &mut Index<'_>, words: &[&str], limit: usize) -> Hits {
     let query = Query::parse(words).unwrap();
-    index.search(&Search { query: &query, project: None, agent: None, tags: &[], limit }).unwrap()
+    index
+        .search(&Search {
+            query: &query,
+            project: None,
+            also: &BTreeSet::new(),
+            agent: None,
+            tags: &[],
+            limit,
+        })
+        .unwrap()
 }
 
 pub(crate) fn stats(index: &mut Index<'_>) -> Stats {

@@ -1,10 +1,10 @@
 //! docs/journal.md shows real lines: these ones.
 
 use rejoin_core::{
-    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Content, Decision, Event,
-    FailureClass, Intent, Kind, Mark, Native, OptionKind, Outcome, Part, Permissions, Pin, PinState,
-    Question, QuestionOption, Reason, Receipt, Record, Repeated, RequestKey, Scope, SessionId, Stream,
-    System, Usage, Witness,
+    Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Content, Decision,
+    DirectoryMark, Event, FailureClass, Intent, Kind, Mark, Native, OptionKind, Outcome, Part, Permissions,
+    Pin, PinState, ProjectMarks, Question, QuestionOption, Reason, Receipt, Record, Repeated, RequestKey,
+    Scope, SessionId, Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -116,7 +116,18 @@ fn example() -> Vec<Record> {
             }),
         ),
         tell(24, None, System::Asked(Asked::Cancel { turn: message(1) })),
+        tell(25, Some(1), System::Project(Box::new(marks()))),
     ]
+}
+
+fn marks() -> ProjectMarks {
+    ProjectMarks {
+        directory: Some(DirectoryMark { inode: 4_718_593, born: 1_763_150_400_123_456_789 }),
+        git_common_dir: Some("/home/ann/app/.git".into()),
+        work_tree: None,
+        first_commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".into()),
+        remote: Some("9f86d081884c7d659a2feaa0c55ad015".into()),
+    }
 }
 
 fn call() -> CallNote {
@@ -236,6 +247,7 @@ fn subtype(system: &System) -> &'static str {
         System::QuestionAnswered(_) => "question_answered",
         System::QuestionWithdrawn { .. } => "question_withdrawn",
         System::Asked(_) => "asked",
+        System::Project(_) => "project",
     }
 }
 
@@ -270,7 +282,7 @@ fn every_kind_of_record_and_every_field_is_documented() {
             assert!(document.contains(&format!("| `{field}` |")), "{field} is not in the table");
         }
     }
-    assert_eq!(subtypes.len(), 20);
+    assert_eq!(subtypes.len(), 21);
     for name in subtypes {
         assert!(document.contains(&format!("`{name}`")), "{name} is not told");
     }
@@ -308,7 +320,13 @@ fn with_everything() -> Vec<serde_json::Value> {
     let mut receipt = receipt(plan, Usage { input: 1, cached: 2, output: 3 });
     (receipt.asked, receipt.lossy, receipt.outcome) = (Some(SESSION.into()), true, outcome);
     receipt.warnings = vec!["one".into()];
-    let values = [serde_json::to_value(pin), serde_json::to_value(intent), serde_json::to_value(receipt)];
+    let marks = ProjectMarks { work_tree: Some("app-2".into()), ..marks() };
+    let values = [
+        serde_json::to_value(pin),
+        serde_json::to_value(intent),
+        serde_json::to_value(receipt),
+        serde_json::to_value(marks),
+    ];
     values.map(Result::unwrap).to_vec()
 }
 

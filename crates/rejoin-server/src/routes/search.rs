@@ -75,6 +75,7 @@ pub(crate) async fn search(
             agent: params.agent.map(Agent::named),
             tags: params.tag.into_iter().collect(),
             limit: None,
+            ..SearchFilter::default()
         };
         let sees_all = sees_all(&shared, &caller);
         let visible = |hit: &SearchHit| {

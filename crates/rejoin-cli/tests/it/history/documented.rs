@@ -47,7 +47,7 @@ fn a_real_journal_has_the_fields_the_document_names_and_hangs_together_as_it_say
             assert!(shown || document.contains(&format!("`{field}`")), "{field} of {subtype} is not told");
         }
     }
-    let all = "amendment conversation head intent permissions pin question question_answered receipt session tags title warning";
+    let all = "amendment conversation head intent permissions pin project question question_answered receipt session tags title warning";
     assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
     let place = |subtype: &str| records.iter().position(|record| record["subtype"] == subtype).unwrap();
     let prompt = records.iter().position(|record| record["type"] == "user").unwrap();

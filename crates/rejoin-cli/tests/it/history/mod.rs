@@ -7,6 +7,7 @@ mod exports;
 mod heads;
 mod kept;
 mod labels;
+mod moved;
 mod origins;
 mod retries;
 mod why;
