@@ -1084,7 +1084,12 @@ export interface components {
         } & {
             /** @enum {string} */
             decision: "fresh";
-        });
+        }) | {
+            /** @enum {string} */
+            decision: "adopted";
+            /** @description The session's id. */
+            session: string;
+        };
         /** @description Another wording. */
         EditBody: {
             /** @description The message (an id; a turn's number or a branch means its prompt). */

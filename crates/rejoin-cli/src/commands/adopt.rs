@@ -12,6 +12,7 @@ Examples:
   rejoin adopt claude --all            all of Claude's in this project; those that were removed stay so
   rejoin adopt --all -A --dry-run      of all agents and projects: what would come
   rejoin adopt @                       the session of a conversation went on in the agent itself")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct AdoptArgs {
     /// AGENT:latest, AGENT:N, AGENT:ID, or an id alone; a conversation (@, id, name), whose sessions are meant; with
     /// --all, an agent
