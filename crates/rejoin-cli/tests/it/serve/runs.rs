@@ -255,6 +255,27 @@ fn an_ephemeral_run_leaves_nothing_and_takes_no_key() {
 }
 
 #[test]
+fn an_ephemeral_run_is_never_asked_whatever_is_watched() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let _watching = daemon.ask("GET", "/api/v1/stream").events();
+    let mut body = wanted(&bench, "ASK");
+    body["ephemeral"] = json!(true);
+    let taken = daemon.post("/api/v1/runs", &body).is(202);
+    assert_eq!(taken["interactive"], false);
+    let shown = over(&daemon, &taken["run"]);
+    assert_eq!((&shown["status"], &shown["interactive"]), (&json!("completed"), &json!(false)), "{shown}");
+    body["interactive"] = json!(true);
+    let refused = daemon.post("/api/v1/runs", &body).is(422);
+    assert_eq!(refused["code"], "refused");
+    assert!(text(&refused["hint"]).contains("`interactive`"), "{refused}");
+    // A run that is kept is asked, as somebody watches.
+    let asked = daemon.post("/api/v1/runs", &wanted(&bench, "ASK")).is(202);
+    assert_eq!(asked["interactive"], true);
+    until(&daemon, &asked["run"], "waiting");
+}
+
+#[test]
 fn a_long_poll_tells_of_the_end_when_it_comes() {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);
