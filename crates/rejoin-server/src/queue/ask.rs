@@ -137,7 +137,8 @@ impl Wanted {
             return Err(Problem::bad_request(text).hint("leave the Idempotency-Key, or `turn`, out"));
         }
         if self.ephemeral && self.interactive == Some(true) {
-            let text = "an ephemeral run has no journal, in which questions of its agent are found and answered";
+            let text =
+                "an ephemeral run has no journal, in which questions of its agent are found and answered";
             return Err(Problem::new(Code::Refused, text)
                 .hint("leave `interactive` out: what the agent asks is declined; or leave `ephemeral` out"));
         }
@@ -200,8 +201,8 @@ impl Wanted {
         request.fresh = self.force_fresh_session;
         request.ephemeral = self.ephemeral;
         // What an ephemeral run asks stands nowhere, so nobody can answer it.
-        request.interactive = !self.ephemeral
-            && self.interactive.unwrap_or_else(|| is_watched(app, place.conversation));
+        request.interactive =
+            !self.ephemeral && self.interactive.unwrap_or_else(|| is_watched(app, place.conversation));
         if let Some(time) = &self.timeout {
             request.limits.turn = Some(time.duration()?);
         }
