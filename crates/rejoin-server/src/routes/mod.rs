@@ -7,6 +7,7 @@ mod conversations;
 mod edits;
 mod etag;
 mod events;
+mod find_turn;
 mod flows;
 mod health;
 mod login;

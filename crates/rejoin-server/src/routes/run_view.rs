@@ -1,16 +1,15 @@
 //! A run as it is shown.
 
 use rejoin::{
-    ConversationId, ConversationView, Decision, ListFilter, Message, QuestionState, Receipt, Rejoin, Turn,
-    TurnId, TurnStatus,
+    ConversationId, ConversationView, Decision, Message, QuestionState, Receipt, Rejoin, Turn, TurnId,
+    TurnStatus,
 };
 use rejoin_core::Kind;
+use rejoin_journal::LeaseName;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::caller::Caller;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::{Ephemeral, Phase, RunEnd, RunLook};
 
@@ -89,6 +88,17 @@ pub(crate) enum Runner {
     Here,
     /// Another process: a terminal.
     Elsewhere,
+}
+
+impl Runner {
+    /// Who holds a conversation: a flow of this daemon does so without its queue.
+    fn of(rejoin: &Rejoin, conversation: ConversationId) -> Self {
+        let holder = rejoin.leases().holder(&LeaseName::conversation(conversation));
+        match holder {
+            Ok(Some(owner)) if owner.pid == std::process::id() => Self::Here,
+            _ => Self::Elsewhere,
+        }
+    }
 }
 
 /// A run. It is a turn, and has its id.
@@ -252,6 +262,13 @@ impl ShownRun {
         }
     }
 
+    /// A turn of any process, as a list shows it.
+    pub(crate) fn cut(mut self) -> Self {
+        self.prompt.truncate(self.prompt.floor_char_boundary(CUT));
+        (self.receipt, self.questions) = (None, Vec::new());
+        self
+    }
+
     /// A turn of any process.
     pub(crate) fn of_turn(
         rejoin: &Rejoin,
@@ -263,7 +280,7 @@ impl ShownRun {
         shown.conversation = Some(view.id());
         shown.project = view.info().map(|info| info.project.clone());
         shown.begun = Some(turn.started.clone());
-        shown.runner = (!status.is_final()).then_some(Runner::Elsewhere);
+        shown.runner = (!status.is_final()).then(|| Runner::of(rejoin, view.id()));
         shown.read(view, rejoin, turn)
     }
 
@@ -306,39 +323,4 @@ fn prompt_of(rejoin: &Rejoin, conversation: ConversationId, turn: &Turn) -> Stri
         tracing::debug!(%conversation, %error, "a prompt cannot be read");
     }
     prompt
-}
-
-/// So many conversations are looked into for a turn of which nothing else is known.
-const LOOKED_INTO: usize = 50;
-
-/// Where a turn stands that this daemon did not run: in the conversation that is named, or among the newest.
-pub(crate) fn find_turn(
-    app: &App,
-    rejoin: &Rejoin,
-    caller: &Caller,
-    run: TurnId,
-    conversation: Option<ConversationId>,
-) -> Result<ShownRun, Problem> {
-    let shown = |id: ConversationId| -> Result<Option<ShownRun>, Problem> {
-        let Ok(view) = rejoin.open_conversation(id) else { return Ok(None) };
-        let seen = view.info().is_some_and(|info| caller.sees(info.project.as_ref()));
-        match view.conversation().tree.turn(run).filter(|turn| seen && turn.id == run) {
-            Some(turn) => ShownRun::of_turn(rejoin, &view, turn).map(Some),
-            None => Ok(None),
-        }
-    };
-    let candidates = if let Some(id) = conversation {
-        vec![id]
-    } else {
-        let newest = rejoin.list(&ListFilter { limit: Some(LOOKED_INTO), ..ListFilter::default() })?;
-        newest.conversations.into_iter().map(|listed| listed.id).collect()
-    };
-    for id in candidates {
-        if let Some(mut found) = shown(id)? {
-            found.queue_paused = app.queue.look_at_queue(id).paused.is_some();
-            return Ok(found);
-        }
-    }
-    Err(Problem::not_found(format!("there is no run {run}"))
-        .hint("for a turn of a terminal, name its conversation: ?conversation=ID"))
 }
