@@ -122,6 +122,12 @@ async fn conversation_of(
 ) -> Result<ConversationId, Problem> {
     let known = app.queue.look(run).filter(|look| caller.sees(look.asked.project.as_ref()));
     let known = known.map(|look| look.conversation);
+    let ephemeral = app.queue.look_at_ephemeral(run);
+    if ephemeral.is_some_and(|(known, _)| caller.sees(known.project.as_ref())) {
+        let text = format!("run {run} is ephemeral: nothing of it is kept, so it has no events");
+        return Err(Problem::new(Code::Conflict, text)
+            .hint("GET /api/v1/runs/{id}?wait=30 tells how it stands, and its answer when it ended"));
+    }
     if let Some(known) = known.filter(|known| named.is_none_or(|named| named == *known)) {
         return Ok(known);
     }

@@ -1,11 +1,14 @@
 //! A run as it is shown.
 
+use std::ops::ControlFlow;
+use std::time::Duration;
+
 use rejoin::{
     ConversationId, ConversationView, Decision, Message, QuestionState, Receipt, Rejoin, Turn, TurnId,
     TurnStatus,
 };
-use rejoin_core::Kind;
-use rejoin_journal::LeaseName;
+use rejoin_core::{Intent, Kind, System};
+use rejoin_journal::{LeaseName, Waker};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -241,6 +244,9 @@ impl ShownRun {
         if let Some(receipt) = &turn.receipt {
             self.decided(Some(receipt.plan.clone()));
             self.receipt = Some(receipt.clone());
+        } else if let Some(intent) = intent_of(rejoin, view.id(), turn) {
+            self.agent = Some(intent.agent.as_str().to_owned());
+            self.decided(Some(intent.plan));
         }
         Ok(self)
     }
@@ -304,6 +310,31 @@ impl ShownRun {
         }
         shown
     }
+}
+
+/// What was intended stands at the beginning of a turn, behind its prompt and what was noticed before.
+const BEGINNING: usize = 32;
+
+/// What was about to be done in a turn that has no receipt: after a refusal to resume, the second intent.
+fn intent_of(rejoin: &Rejoin, conversation: ConversationId, turn: &Turn) -> Option<Intent> {
+    let first = turn.records.first().copied()?;
+    let (mut last, mut seen) = (None, 0);
+    let read = rejoin.store().tail(conversation, first, Duration::ZERO, &Waker::new(), &mut |entry| {
+        let Ok(envelope) = &entry.content else { return ControlFlow::Continue(()) };
+        if envelope.parent_uuid == Some(turn.id)
+            && envelope.subtype.as_deref() == Some("intent")
+            && let Ok(record) = serde_json::from_str(entry.json)
+            && let Some(System::Intent(intent)) = System::of(&record)
+        {
+            last = Some(*intent);
+        }
+        seen += 1;
+        if seen < BEGINNING { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if let Err(error) = read {
+        tracing::debug!(%conversation, %error, "the intent of a turn cannot be read");
+    }
+    last
 }
 
 /// What the user said: the first record of a turn.

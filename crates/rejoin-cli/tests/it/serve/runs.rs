@@ -228,6 +228,9 @@ fn an_ephemeral_run_leaves_nothing_and_takes_no_key() {
     let shown = over(&daemon, &taken["run"]);
     assert_eq!(shown["status"], "completed", "{shown}");
     assert!(text(&shown["text"]).contains("marks=MARK-a"), "{shown}");
+    let events = daemon.get(&format!("/api/v1/runs/{}/events", text(&taken["run"]))).is(409);
+    assert_eq!(events["code"], "conflict");
+    assert!(text(&events["detail"]).contains("ephemeral"), "{events}");
     assert!(!bench.home().join("queue").exists());
     assert_eq!(bench.journals(), [] as [std::path::PathBuf; 0]);
     daemon.post(&format!("/api/v1/runs/{}/retry", text(&taken["run"])), &json!({})).is(409);
@@ -310,7 +313,9 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
     daemon.kill();
 
     let daemon = Daemon::start(&bench);
-    assert_eq!(over(&daemon, &taken["run"])["status"], "interrupted");
+    let cut = over(&daemon, &taken["run"]);
+    assert_eq!((&cut["status"], &cut["sessionResumed"]), (&json!("interrupted"), &json!(false)), "{cut}");
+    assert_eq!((&cut["plan"]["decision"], &cut["reason"]), (&json!("fresh"), &json!("first_turn")), "{cut}");
     assert_eq!(over(&daemon, &waits["run"])["status"], "completed", "what waited goes on");
     let retry = |key: &str| {
         let path = format!("/api/v1/runs/{}/retry", text(&waits["run"]));

@@ -28,6 +28,9 @@ fn a_turn_of_a_terminal_is_listed_while_it_runs_and_watched_to_its_end() {
     assert_eq!(runs(&daemon, "?project=/elsewhere"), [] as [Value; 0]);
 
     let path = format!("/api/v1/runs/{}", text(&run["run"]));
+    let seen = daemon.get(&path).is(200);
+    assert_eq!((&seen["plan"]["decision"], &seen["reason"]), (&json!("fresh"), &json!("first_turn")), "{seen}");
+    assert_eq!(seen["sessionResumed"], false);
     let mut events = daemon.ask("GET", &format!("{path}/events")).events();
     assert_eq!(events.hears("prompt").data["run"], run["run"]);
     events.hears("ready");
