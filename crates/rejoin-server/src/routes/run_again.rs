@@ -85,8 +85,8 @@ fn cancel_one(
         let waits = standing.idle(run).is_ok();
         let mut entries = Vec::new();
         if waits {
-            let (status, problem) = (RunEnd::Cancelled, None);
-            entries.push(Entry::Ended { run, status, problem, time: now() });
+            let (status, problem, agent) = (RunEnd::Cancelled, None, None);
+            entries.push(Entry::Ended { run, status, problem, agent, time: now() });
         }
         let others = standing.state.waiting().iter().any(|other| *other != run);
         if others && standing.state.paused().is_none() {
@@ -189,8 +189,8 @@ fn again(
     request.turn = run;
     request.interactive = how.interactive.unwrap_or(request.interactive);
     if stands {
-        // With its own words, which the journal has.
-        request.prompt = String::new();
+        // With its own words: whoever begins it has them from the journal, these are to be shown.
+        request.prompt.clone_from(&shown.prompt);
         request.conversation = Some(WantedConversation::Id(conversation));
         request.place = Some(WantedPlace::Again(Some(WantedMessage::Id(shown.run))));
         request.scope = None;

@@ -208,7 +208,8 @@ impl ShownRun {
         let mut shown = Self::new(request.turn, status);
         shown.conversation = Some(look.conversation);
         shown.project = Some(look.asked.project.clone());
-        shown.agent = request.agent.as_ref().map(|agent| agent.as_str().to_owned());
+        let agent = look.agent.as_ref().or(request.agent.as_ref());
+        shown.agent = agent.map(|agent| agent.as_str().to_owned());
         shown.prompt = request.prompt[..request.prompt.floor_char_boundary(CUT)].to_owned();
         shown.interactive = Some(request.interactive);
         shown.position = look.position;

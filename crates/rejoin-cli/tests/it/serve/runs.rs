@@ -327,6 +327,22 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
     assert_eq!((&shown["status"], &shown["prompt"]), (&json!("completed"), &json!("MARK-b")), "{shown}");
     assert_eq!(prompts(&bench), 3);
     bench.rejoin(&["fsck"]).done();
+    let listed = |daemon: &Daemon<'_>| {
+        let listed = daemon.get("/api/v1/runs").is(200)["runs"].clone();
+        let told = |run: &Value| (text(&run["prompt"]).to_owned(), run["agent"].clone());
+        listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+    };
+    let told = ["MARK-b", "MARK-b", "MARK-a SLOW 100000"].map(|prompt| (prompt.to_owned(), json!("demo")));
+    assert_eq!(listed(&daemon), told, "the real words and the real agent, also of what named none");
+    daemon.kill();
+    let daemon = Daemon::start(&bench);
+    assert_eq!(listed(&daemon), told);
+    // One that waits to be had again says with which words.
+    let slow = daemon.post("/api/v1/runs", &next(&taken["conversation"], "SLOW 100000")).is(202);
+    until(&daemon, &slow["run"], "running");
+    daemon.post(&format!("/api/v1/runs/{}/retry", text(&waits["run"])), &json!({})).is(202);
+    let queue = daemon.get(&format!("/api/v1/conversations/{}/queue", text(&taken["conversation"]))).is(200);
+    assert_eq!(queue["runs"][0]["prompt"], "MARK-b");
 }
 
 #[test]

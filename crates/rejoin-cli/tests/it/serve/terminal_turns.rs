@@ -29,7 +29,11 @@ fn a_turn_of_a_terminal_is_listed_while_it_runs_and_watched_to_its_end() {
 
     let path = format!("/api/v1/runs/{}", text(&run["run"]));
     let seen = daemon.get(&path).is(200);
-    assert_eq!((&seen["plan"]["decision"], &seen["reason"]), (&json!("fresh"), &json!("first_turn")), "{seen}");
+    assert_eq!(
+        (&seen["plan"]["decision"], &seen["reason"]),
+        (&json!("fresh"), &json!("first_turn")),
+        "{seen}"
+    );
     assert_eq!(seen["sessionResumed"], false);
     let mut events = daemon.ask("GET", &format!("{path}/events")).events();
     assert_eq!(events.hears("prompt").data["run"], run["run"]);
