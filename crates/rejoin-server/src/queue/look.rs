@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rejoin::{Agent, ConversationId, Decision, TurnId};
+use serde_json::Value;
 
 use super::all_queues::{All, Queue, Slot};
 use super::counts::Counts;
@@ -28,6 +29,16 @@ pub(crate) struct RunLook {
     pub(crate) asks: bool,
     /// The queue it waits in is paused.
     pub(crate) paused: bool,
+}
+
+impl RunLook {
+    /// Why it was refused before it began, if it was.
+    pub(crate) fn refusal(&self) -> Option<&Value> {
+        match &self.phase {
+            Phase::Ended { problem: Some(problem), .. } if self.begun.is_none() => Some(problem),
+            _ => None,
+        }
+    }
 }
 
 /// The queue of a conversation as it stands.

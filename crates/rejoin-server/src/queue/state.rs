@@ -128,6 +128,14 @@ impl QueueState {
         self.runs.retain(|_, run| !matches!(&run.phase, Phase::Ended { time, .. } if time.as_str() < limit));
     }
 
+    /// Forgets a run that was refused before it began. Whether it was one.
+    pub(crate) fn forget_refused(&mut self, run: TurnId) -> bool {
+        let refused = |known: &Run| {
+            known.begun.is_none() && matches!(known.phase, Phase::Ended { problem: Some(_), .. })
+        };
+        self.runs.get(&run).is_some_and(refused) && self.runs.remove(&run).is_some()
+    }
+
     /// Nothing would be lost without it.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.paused.is_none()

@@ -167,7 +167,7 @@ pub(crate) async fn retry(
             submit(&asking, rejoin, home, asked)
         })
         .await?;
-    answer(&app, run, &submitted).await
+    answer(&app, run, &submitted, key.is_some()).await
 }
 
 type Again = (String, Option<String>, TurnRequest, ConversationId);

@@ -110,7 +110,7 @@ pub(crate) async fn post(
     if let Some(known) = app.queue.look(run) {
         return replay(known, &caller, &wanted.digest());
     }
-    let ephemeral = wanted.ephemeral;
+    let (ephemeral, has_key) = (wanted.ephemeral, key.is_some() || wanted.turn.is_some());
     let asking = app.clone();
     let resolved = app.blocking(move |rejoin| {
         let naming =
@@ -126,7 +126,7 @@ pub(crate) async fn post(
         submitted.map(Ok)
     });
     match resolved.await? {
-        Ok(submitted) => answer(&app, run, &submitted).await,
+        Ok(submitted) => answer(&app, run, &submitted, has_key).await,
         Err((project, request)) => {
             let interactive = request.interactive;
             let run = Ephemeral::start(&app, project, request).await?;
@@ -168,8 +168,14 @@ pub(super) fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Re
     Ok(response)
 }
 
-/// The answer to a run that was taken: if it should begin at once, it is waited for whether it can.
-pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
+/// The answer to a run that was taken: if it should begin at once, it is waited for whether it can. One that cannot, and
+/// that nobody can ask for again by a key of his, is forgotten.
+pub(super) async fn answer(
+    app: &Shared,
+    run: TurnId,
+    submitted: &Submitted,
+    has_key: bool,
+) -> Result<Response, Problem> {
     let mut changes = app.queue.changes();
     let deadline = Instant::now() + FOR_THE_START;
     while app.queue.look(run).is_some_and(|look| look.phase == Phase::Waiting) && app.queue.begins_now(run) {
@@ -179,6 +185,21 @@ pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> 
     }
     let look =
         app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
+    if let Some(problem) = look.refusal().filter(|_| !has_key).cloned() {
+        // Its end is noted a moment before whoever was at it has let go.
+        while app.queue.look(run).is_some_and(|look| look.here) {
+            if tokio::time::timeout_at(deadline, changes.changed()).await.is_err() {
+                break;
+            }
+        }
+        let forgetting = app.clone();
+        app.blocking(move |rejoin| {
+            forgetting.queue.forget_refused(rejoin, run);
+            Ok(())
+        })
+        .await?;
+        return Ok(problem_again(None, &problem));
+    }
     let mut response = told(look);
     if matches!(submitted, Submitted::Before) {
         let replayed = HeaderName::from_static("idempotent-replayed");
@@ -189,22 +210,20 @@ pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> 
 
 /// A run that was taken; one that could not begin, by why.
 fn told(look: RunLook) -> Response {
-    match &look.phase {
-        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => {
-            problem_again(look.asked.run(), problem)
-        }
-        _ => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
+    match look.refusal() {
+        Some(problem) => problem_again(Some(look.asked.run()), problem),
+        None => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
     }
 }
 
-/// A problem as it was kept.
-fn problem_again(run: TurnId, problem: &Value) -> Response {
+/// A problem as it was kept, with its run where that is.
+fn problem_again(run: Option<TurnId>, problem: &Value) -> Response {
     let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
     let status = status
         .and_then(|status| StatusCode::from_u16(status).ok())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut body = problem.clone();
-    if let Some(body) = body.as_object_mut() {
+    if let (Some(body), Some(run)) = (body.as_object_mut(), run) {
         body.insert("run".to_owned(), Value::from(run.to_string()));
     }
     let mut response = (status, Json(body)).into_response();

@@ -191,6 +191,16 @@ fn what_cannot_begin_is_told_at_once_and_again_to_the_same_key() {
     let shown = daemon.get(&format!("/api/v1/runs/{}", text(&refused["run"]))).is(200);
     assert_eq!((&shown["status"], &shown["problem"]["code"]), (&json!("failed"), &json!("refused")));
 
+    // Without a key nobody can ask for it again, so nothing of it is kept.
+    for _ in 0..2 {
+        let mut body = body.clone();
+        body["prompt"] = json!("another");
+        let refused = daemon.post("/api/v1/runs", &body).is(422);
+        assert_eq!((&refused["code"], refused.get("run")), (&json!("refused"), None), "{refused}");
+    }
+    assert_eq!(daemon.get("/api/v1/runs").is(200)["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read_dir(bench.home().join("queue")).unwrap().count(), 1);
+
     let post = |body: Value| daemon.post("/api/v1/runs", &body);
     let with = |field: &str, value: Value| {
         let mut body = wanted(&bench, "hello");
