@@ -231,14 +231,7 @@ async fn tell_changes(
 
 fn subscriptions(params: Vec<(String, String)>) -> Result<Vec<(ConversationId, Option<Cursor>)>, Problem> {
     let mut subscribed: Vec<(ConversationId, Option<Cursor>)> = Vec::new();
-    for (name, value) in params {
-        if name != "sub" {
-            return Err(Problem::new(
-                Code::UnknownField,
-                format!("the address has a field {name:?} that does not exist"),
-            )
-            .hint("known is sub, which may be given many times"));
-        }
+    for (_, value) in params.into_iter().filter(|(name, _)| name == "sub") {
         let (conversation, cursor) = match value.split_once('@') {
             Some((conversation, cursor)) => (conversation, Some(parse_cursor(cursor)?)),
             None => (value.as_str(), None),

@@ -10,7 +10,8 @@ use rejoin::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{Path, expect_type, take_bytes};
+use super::access::conversation_id;
+use super::body::{Path, expect_type, read_json, take_bytes};
 use super::run_view::ShownRun;
 use super::runs::{TakenRun, answer, key_of, replay, run_id, show, submit};
 use crate::app::{App, Shared};
@@ -36,8 +37,7 @@ async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) ->
         return Ok(T::default());
     }
     expect_type(&headers, "application/json")?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
+    read_json(&bytes)
 }
 
 /// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
@@ -56,7 +56,7 @@ pub(crate) async fn cancel(
     let how: HowToCancel = optional(request).await?;
     app.queue.is_ready().await;
     let run = run_id(&id)?;
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let conversation = how.conversation.as_deref().map(conversation_id).transpose()?;
     let shown = show(&app, &caller, run, conversation).await?;
     let Some(conversation) = shown.conversation else {
         app.queue.cancel_here(run, how.force);
@@ -139,7 +139,7 @@ pub(crate) async fn retry(
     if let Some(known) = app.queue.look(run) {
         return replay(known, &caller, &digest);
     }
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let conversation = how.conversation.as_deref().map(conversation_id).transpose()?;
     let shown = show(&app, &caller, before, conversation).await?;
     let Some(conversation) = shown.conversation else {
         return Err(Problem::new(Code::Conflict, "an ephemeral run is not kept, so it cannot be had again")
