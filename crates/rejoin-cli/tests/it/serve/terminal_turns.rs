@@ -37,7 +37,7 @@ fn a_turn_of_a_terminal_is_listed_while_it_runs_and_watched_to_its_end() {
     assert_eq!(seen["sessionResumed"], false);
     let mut events = daemon.ask("GET", &format!("{path}/events")).events();
     assert_eq!(events.hears("prompt").data["run"], run["run"]);
-    events.hears("ready");
+    events.hears("text_delta");
     daemon.post(&format!("{path}/cancel"), &json!({})).is(200);
     events.hears("result");
     terminal.ends(130);
