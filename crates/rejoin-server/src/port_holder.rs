@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_command_is_named_without_what_may_be_secret() {
         let of = |line| command_of(line);
-        assert_eq!(of("/usr/bin/rejoin\0serve\0--port\0007717\0").as_deref(), Some("rejoin serve"));
+        assert_eq!(of("/usr/bin/rejoin\0serve\0--port\x007717\0").as_deref(), Some("rejoin serve"));
         assert_eq!(of("python3\0-m\0http.server\0").as_deref(), Some("python3"));
         assert_eq!(of("server\0s3cret\0").as_deref(), Some("server"));
         assert_eq!(of(""), None);

@@ -88,8 +88,8 @@ impl Modify for Tokens {
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
     let gate = axum::middleware::from_fn_with_state(Shared::clone(&app), auth::gate);
-    let (router, routes) = OpenApiRouter::new().nest(API, api(Purpose::Serve)).split_for_parts();
-    let known = Arc::new(KnownParams::of(&routes));
+    let (router, described) = OpenApiRouter::new().nest(API, api(Purpose::Serve)).split_for_parts();
+    let known = Arc::new(KnownParams::of(&described));
     router
         .route(&format!("{API}/openapi.json"), get(document))
         .route_layer(axum::middleware::from_fn_with_state(known, known_params::check))
