@@ -1,10 +1,11 @@
 //! The SQLite file: opened, made, thrown away. Nothing in it is worth keeping.
 
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rejoin_core::ConversationId;
+use rejoin_core::{ConversationId, TurnId};
 use rejoin_journal::{Checksum, JournalState, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use uuid::Uuid;
@@ -185,6 +186,13 @@ impl Database {
             found.push(serde_json::from_str(&json)?);
         }
         Ok(found)
+    }
+
+    /// The keys of the journals whose facts name a turn.
+    pub(crate) fn naming(&self, turn: TurnId) -> Result<HashSet<i64>, Failure> {
+        let mut statement = self.connection.prepare("SELECT journal FROM facts WHERE instr(turns, ?)")?;
+        let rows = statement.query_map([turn.to_string()], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The facts of a journal.

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rejoin_core::ConversationId;
+use rejoin_core::{ConversationId, TurnId};
 use rejoin_journal::JournalError;
 
 use crate::facts::{ConversationState, Facts};
@@ -43,6 +43,25 @@ impl Index<'_> {
             (summary.used, summary.project, summary.name, is_unended(summary.state))
         };
         Some(ConversationRow { id: standing.id, used: time_of(used, &standing), project, name, unended })
+    }
+
+    /// The conversations in which a turn stands: one, or more where it was copied; those first whose files were written
+    /// last. A row that was damaged may fail to name it.
+    pub fn with_turn(&mut self, turn: TurnId) -> Result<Vec<ConversationId>, JournalError> {
+        let standings = self.store.look(None)?;
+        let compared = self.refresh(&standings, false);
+        let named = self.ask(|database| database.naming(turn));
+        let mut found = Vec::new();
+        for Compared { standing, known } in compared {
+            let has_it = match (known, &named) {
+                (Some(known), Some(named)) => named.contains(&known.key),
+                _ => self.fold(&standing).is_some_and(|facts| facts.turns.iter().any(|one| one.id == turn)),
+            };
+            if has_it {
+                found.push(standing.id);
+            }
+        }
+        Ok(found)
     }
 
     /// The conversations of a project that have a name, newest first.

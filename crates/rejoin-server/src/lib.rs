@@ -17,7 +17,9 @@ mod listen;
 mod logging;
 mod metrics;
 mod page;
+mod port_holder;
 mod problem;
+mod proc_sockets;
 mod queue;
 mod read_marks;
 mod routes;
@@ -28,5 +30,6 @@ pub use auth::{Ceiling, MainToken, NamedToken, NamedTokens, WantedToken, new_log
 pub use caller::TokenScope;
 pub use listen::{Listen, ListenError, Protection, TlsFiles, USUAL_PORT};
 pub use logging::log_to_stderr;
+pub use port_holder::PortHolder;
 pub use routes::openapi;
 pub use serve::{Ready, ServeError, ServeOptions, serve};

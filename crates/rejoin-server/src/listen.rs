@@ -10,6 +10,8 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
+use crate::port_holder::PortHolder;
+
 /// The port that is taken if none is named.
 pub const USUAL_PORT: u16 = 7717;
 
@@ -54,12 +56,12 @@ pub struct TlsFiles {
 #[non_exhaustive]
 pub enum ListenError {
     /// Somebody has the port.
-    #[error("port {port} is in use{}; choose another with --port, or end that one", by(holder.as_deref()))]
+    #[error("port {port} is in use{}; choose another one with --port or --listen, or end that one", by(holder.as_ref()))]
     InUse {
         /// Which.
         port: u16,
         /// By whom, where it can be told.
-        holder: Option<String>,
+        holder: Option<PortHolder>,
     },
     /// Something is in the way of the socket.
     #[error("{} is in the way: {why}; choose another path with --socket", path.display())]
@@ -87,8 +89,11 @@ pub enum ListenError {
     NotActivated,
 }
 
-fn by(holder: Option<&str>) -> String {
-    holder.map(|holder| format!(" by {holder}")).unwrap_or_default()
+fn by(holder: Option<&PortHolder>) -> String {
+    holder.map_or_else(
+        || " by a process that cannot be told from here (another user's?)".to_owned(),
+        |holder| format!(" by {holder}"),
+    )
 }
 
 /// An open socket.
@@ -153,7 +158,9 @@ fn tcp(address: SocketAddr) -> Result<Listener, ListenError> {
         tokio::net::TcpListener::from_std(listener)
     };
     open().map(Listener::Tcp).map_err(|cause| match cause.kind() {
-        io::ErrorKind::AddrInUse => ListenError::InUse { port: address.port(), holder: None },
+        io::ErrorKind::AddrInUse => {
+            ListenError::InUse { port: address.port(), holder: PortHolder::find(address) }
+        }
         _ => ListenError::System { at: address.to_string(), cause },
     })
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::UNIX_EPOCH;
 
-use rejoin_core::ConversationId;
+use rejoin_core::{ConversationId, TurnId};
 
 use crate::{Error, Rejoin};
 
@@ -48,5 +48,10 @@ impl Rejoin {
         // Those whose last turn has an end are not asked who is at them.
         rows.retain(|row| row.unended && self.is_running(row.id));
         Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// The conversations in which a turn stands: one, or more where it was copied; the one written last first.
+    pub fn with_turn(&self, turn: TurnId) -> Result<Vec<ConversationId>, Error> {
+        Ok(self.index().with_turn(turn)?)
     }
 }

@@ -565,7 +565,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of this daemon: those that wait, those on their way, and those that ended within a week. */
+        /**
+         * The runs of this daemon: those that wait, those on their way, and those that ended within a week. While they run,
+         *     turns of terminals and of flows stand among them.
+         */
         get: operations["list_runs"];
         put?: never;
         /**
@@ -2402,7 +2405,7 @@ export interface components {
              */
             cwd?: string | null;
             /**
-             * @description Nothing is kept: no key, no queue, no cursor.
+             * @description Nothing is kept: no key, no queue, no cursor, no questions.
              * @default false
              */
             ephemeral?: boolean;
@@ -2422,7 +2425,7 @@ export interface components {
              */
             instructions?: string | null;
             /**
-             * @description Whether somebody answers the agent's questions; by default, whether somebody watches.
+             * @description Whether somebody answers the agent's questions; by default, whether somebody watches, never if it is ephemeral.
              * @default null
              */
             interactive?: boolean | null;
@@ -3837,7 +3840,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The runs of this daemon: those that wait, those on their way, and those that ended within a week. */
+            /**
+             * @description The runs of this daemon: those that wait, those on their way, and those that ended within a week. While they run,
+             *     turns of terminals and of flows stand among them.
+             */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3907,7 +3913,7 @@ export interface operations {
             query?: {
                 /** @description Wait so many seconds, 60 at most, until it stands otherwise or is over. */
                 wait?: number;
-                /** @description The conversation of a turn that this daemon did not run. */
+                /** @description The conversation of a turn that did not come through this daemon; without it, all are looked through. */
                 conversation?: string;
             };
             header?: never;
@@ -3996,7 +4002,7 @@ export interface operations {
             query?: {
                 /** @description The cursor behind the last event that was seen; the run's first one without it. `Last-Event-ID` goes before it. */
                 after?: string;
-                /** @description The conversation of the run. */
+                /** @description The conversation of a turn that did not come through this daemon; without it, all are looked through. */
                 conversation?: string;
             };
             header?: never;

@@ -5,21 +5,15 @@
 //! descends from the supervisor of one that does.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
 
 use rejoin::{SUPERVISE, TurnId};
 
 use super::peer::Peer;
+use crate::proc_sockets::{connected_socket, holders_of, pids, read};
 
 /// The variable by which a process tells for which turns it was started, the outermost first.
 const MARK: &str = "REJOIN_TURN";
-/// How long it may be looked for who holds a socket.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// More than any table of sockets, environment or command line that is worth reading.
-const LARGEST: u64 = 16 << 20;
 
 /// Whether somebody runs below a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +31,7 @@ pub(crate) enum Verdict {
 pub(crate) fn runs_below(peer: Peer, turn: TurnId) -> Verdict {
     let holders = match peer {
         Peer::Unix { pid } => pid.into_iter().collect(),
-        Peer::Tcp { theirs, ours } => match inode_of(theirs, ours) {
+        Peer::Tcp { theirs, ours } => match connected_socket(theirs, ours) {
             Some(inode) => match holders_of(inode) {
                 Some(holders) => holders,
                 None => return Verdict::Unknown,
@@ -59,66 +53,6 @@ pub(crate) fn runs_below(peer: Peer, turn: TurnId) -> Verdict {
 
 fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
-}
-
-/// The number of the socket at the other end, if it is one of this machine.
-fn inode_of(theirs: SocketAddr, ours: SocketAddr) -> Option<u64> {
-    ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|table| {
-        let table = read(table)?;
-        socket_in(&String::from_utf8_lossy(&table), canonical(theirs), canonical(ours))
-    })
-}
-
-/// A socket of IPv6 may be connected to an address of IPv4.
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-/// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`
-fn socket_in(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u64> {
-    table.lines().skip(1).find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let found = address_in(fields.get(1)?)? == local && address_in(fields.get(2)?)? == remote;
-        // A socket that its process closed has no number any more.
-        found.then(|| fields.get(9)?.parse().ok().filter(|inode| *inode != 0))?
-    })
-}
-
-/// `0100007F:1E25`: words in the order of the machine, the port in the usual one.
-fn address_in(text: &str) -> Option<SocketAddr> {
-    let (ip, port) = text.split_once(':')?;
-    let word = |from: usize| u32::from_str_radix(ip.get(from..from + 8)?, 16).ok().map(u32::to_ne_bytes);
-    let ip = match ip.len() {
-        8 => IpAddr::V4(Ipv4Addr::from(word(0)?)),
-        32 => {
-            let mut bytes = [0; 16];
-            for (place, chunk) in bytes.chunks_mut(4).enumerate() {
-                chunk.copy_from_slice(&word(place * 8)?);
-            }
-            IpAddr::V6(Ipv6Addr::from(bytes))
-        }
-        _ => return None,
-    };
-    Some(canonical(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?)))
-}
-
-/// The processes that have this socket open: the one that connected, and those to which it was handed on. `None` if
-/// there are too many processes to look at all.
-fn holders_of(inode: u64) -> Option<Vec<u32>> {
-    let wanted = format!("socket:[{inode}]");
-    let deadline = Instant::now() + PATIENCE;
-    let holds = |pid: &u32| {
-        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        open.take_while(|_| Instant::now() < deadline)
-            .any(|fd| fs::read_link(fd.path()).is_ok_and(|target| target.as_os_str() == wanted.as_str()))
-    };
-    let holders = pids().filter(holds).collect();
-    (Instant::now() < deadline).then_some(holders)
-}
-
-fn pids() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Every process with its parent.
@@ -169,37 +103,15 @@ fn is_supervisor(pid: u32) -> bool {
     line.split(|byte| *byte == 0).nth(1).is_some_and(|argument| argument == SUPERVISE.as_bytes())
 }
 
-fn read(path: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
+    use std::fs;
     use std::net::{TcpListener, TcpStream};
     use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
 
     use super::*;
-
-    #[test]
-    fn a_line_of_the_table_of_sockets_is_understood() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-            0: 0100007F:1E25 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1 0\n\
-            1: 0100007F:C350 0100007F:1E25 01 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0\n\
-            2: 0100007F:C351 0100007F:1E25 06 00000000:00000000 03:00000F9F 00000000     0        0 0 3 0\n\
-            3: 0000000000000000FFFF00000100007F:C352 0000000000000000FFFF00000100007F:1E25 01 0:0 0:0 0 1000 0 4712 1\n";
-        let find = |port| {
-            socket_in(table, SocketAddr::from(([127, 0, 0, 1], port)), "127.0.0.1:7717".parse().unwrap())
-        };
-        if cfg!(target_endian = "little") {
-            assert_eq!(find(50000), Some(4711));
-            assert_eq!(find(50001), None, "its process closed it");
-            assert_eq!(find(50002), Some(4712), "an address of IPv4 in the table of IPv6");
-            assert_eq!(find(50003), None);
-        }
-    }
 
     /// A program that connects, says so by that, and waits; and who it is to the listener.
     fn connected(script: &str, mark: &str) -> (Child, Peer, TcpStream) {

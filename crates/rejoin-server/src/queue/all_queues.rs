@@ -238,6 +238,25 @@ impl Queue {
         }
     }
 
+    /// Forgets a run that was refused before it began, which its caller is told now. Nobody may be at it any more.
+    pub(crate) fn forget_refused(&self, rejoin: &Rejoin, run: TurnId) {
+        let Some(conversation) = self.home_of(run) else { return };
+        let turnstile = self.turnstile(conversation);
+        let _turn = turnstile.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all();
+        let All { conversations, runs, .. } = &mut *all;
+        let Some(slot) = conversations.get_mut(&conversation) else { return };
+        if slot.at_work == Some(run) || !slot.state.forget_refused(run) {
+            return;
+        }
+        runs.remove(&run);
+        // Enough to be written anew, if there is anything left.
+        slot.lines = usize::MAX;
+        drop(all);
+        self.compact(rejoin, conversation);
+        self.changed();
+    }
+
     /// Asks for a run in a conversation. On the disk when this returns.
     pub(crate) fn submit(
         &self,

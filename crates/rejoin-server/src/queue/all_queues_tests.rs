@@ -48,7 +48,7 @@ fn what_was_taken_is_found_again_as_it_stands_on_the_disk() {
     for number in 1..=3 {
         assert!(queue.submit(&rejoin, conversation(7), asked(number, "phone")).is_ok());
     }
-    let ended = Entry::Ended { run: run(2), status: RunEnd::Failed, problem: None, time: now() };
+    let ended = Entry::Ended { run: run(2), status: RunEnd::Failed, problem: None, agent: None, time: now() };
     queue.note(&rejoin, conversation(7), ended);
     let (state, lines) = log::load(&rejoin, conversation(7)).unwrap();
     assert_eq!((state.waiting(), lines), ([run(1), run(3)].as_slice(), 4));

@@ -63,9 +63,9 @@ pub(crate) struct Wanted {
     pub(crate) instead_of: Option<String>,
     /// A new session that is told the history.
     pub(crate) force_fresh_session: bool,
-    /// Nothing is kept: no key, no queue, no cursor.
+    /// Nothing is kept: no key, no queue, no cursor, no questions.
     pub(crate) ephemeral: bool,
-    /// Whether somebody answers the agent's questions; by default, whether somebody watches.
+    /// Whether somebody answers the agent's questions; by default, whether somebody watches, never if it is ephemeral.
     pub(crate) interactive: Option<bool>,
     /// A limit for the whole turn.
     pub(crate) timeout: Option<WantedTime>,
@@ -136,6 +136,12 @@ impl Wanted {
             let text = "an ephemeral run is not kept, so nobody could tell that it was asked for already";
             return Err(Problem::bad_request(text).hint("leave the Idempotency-Key, or `turn`, out"));
         }
+        if self.ephemeral && self.interactive == Some(true) {
+            let text =
+                "an ephemeral run has no journal, in which questions of its agent are found and answered";
+            return Err(Problem::new(Code::Refused, text)
+                .hint("leave `interactive` out: what the agent asks is declined; or leave `ephemeral` out"));
+        }
         if self.checkpoint.is_some() && self.instead_of.is_some() {
             return Err(Problem::bad_request("`checkpoint` and `insteadOf` both say where the turn goes")
                 .hint("give `checkpoint` to go on from a turn, `insteadOf` to stand beside one"));
@@ -194,7 +200,9 @@ impl Wanted {
         request.scope = self.scope;
         request.fresh = self.force_fresh_session;
         request.ephemeral = self.ephemeral;
-        request.interactive = self.interactive.unwrap_or_else(|| is_watched(app, place.conversation));
+        // What an ephemeral run asks stands nowhere, so nobody can answer it.
+        request.interactive =
+            !self.ephemeral && self.interactive.unwrap_or_else(|| is_watched(app, place.conversation));
         if let Some(time) = &self.timeout {
             request.limits.turn = Some(time.duration()?);
         }

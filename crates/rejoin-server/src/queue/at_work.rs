@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rejoin::{Canceller, ConversationId, Decision, Event, TurnId};
+use rejoin::{Agent, Canceller, ConversationId, Decision, Event, TurnId};
 
 use super::all_queues::{All, Queue};
 use super::entry::RunEnd;
@@ -24,6 +24,7 @@ pub(super) struct AtWork {
     pub(super) canceller: Option<Canceller>,
     pub(super) cancelled: bool,
     pub(super) plan: Option<Decision>,
+    pub(super) agent: Option<Agent>,
     pub(super) open_questions: usize,
 }
 
@@ -118,7 +119,9 @@ impl Queue {
         let mut all = self.all();
         let Some(at_work) = all.at_work.get_mut(&run) else { return };
         match event {
-            Event::Init { plan, .. } => at_work.plan = Some(plan.clone()),
+            Event::Init { plan, agent, .. } => {
+                (at_work.plan, at_work.agent) = (Some(plan.clone()), Some(agent.clone()));
+            }
             Event::Question(_) => at_work.open_questions += 1,
             Event::QuestionAnswered(_) | Event::QuestionWithdrawn { .. } => {
                 at_work.open_questions = at_work.open_questions.saturating_sub(1);
@@ -127,6 +130,13 @@ impl Queue {
         }
         drop(all);
         self.changed();
+    }
+
+    /// Who does it, where no event tells.
+    pub(super) fn done_by(&self, run: TurnId, agent: Option<Agent>) {
+        if let Some(at_work) = self.all().at_work.get_mut(&run) {
+            at_work.agent = agent;
+        }
     }
 
     /// It is over.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rejoin::{
     AsyncTurn, ConversationId, JournalError, Rejoin, TurnError, TurnId, TurnRequest, WantedConversation,
+    WantedPlace,
 };
 use rejoin_journal::LeaseName;
 
@@ -115,6 +116,9 @@ fn prepare(
     } else if request.conversation.is_none() {
         request.new_conversation = conversation;
         request.conversation = name.clone().map(WantedConversation::Named);
+    }
+    if matches!(request.place, Some(WantedPlace::Again(_))) {
+        request.prompt.clear();
     }
     request.ceiling = caller.ceiling;
     request.idempotency_key = Some(request.turn.to_string());

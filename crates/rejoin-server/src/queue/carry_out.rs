@@ -100,22 +100,25 @@ pub(super) async fn settle(app: Shared, conversation: ConversationId, run: TurnI
             let turn = turn.ok_or_else(|| {
                 TurnError::NotFound(format!("turn {run} is not in its conversation any more"))
             })?;
-            Ok::<_, rejoin::Error>(Some(view.turn_status(turn)?))
+            Ok::<_, rejoin::Error>(Some((view.turn_status(turn)?, turn.agent.clone())))
         });
         let (status, problem) = match looked.await {
             Ok(Ok(None)) => {
                 tokio::time::sleep(LOOK).await;
                 continue;
             }
-            Ok(Ok(Some(status))) => match status {
-                // Somebody took the lease between the two looks.
-                TurnStatus::Running | TurnStatus::Waiting => continue,
-                TurnStatus::Completed => (RunEnd::Completed, None),
-                TurnStatus::Timeout => (RunEnd::Timeout, None),
-                TurnStatus::Cancelled => (RunEnd::Cancelled, None),
-                TurnStatus::Interrupted => (RunEnd::Interrupted, None),
-                _ => (RunEnd::Failed, None),
-            },
+            Ok(Ok(Some((status, agent)))) => {
+                app.queue.done_by(run, agent);
+                match status {
+                    // Somebody took the lease between the two looks.
+                    TurnStatus::Running | TurnStatus::Waiting => continue,
+                    TurnStatus::Completed => (RunEnd::Completed, None),
+                    TurnStatus::Timeout => (RunEnd::Timeout, None),
+                    TurnStatus::Cancelled => (RunEnd::Cancelled, None),
+                    TurnStatus::Interrupted => (RunEnd::Interrupted, None),
+                    _ => (RunEnd::Failed, None),
+                }
+            }
             Ok(Err(error)) => (RunEnd::Failed, Some(Problem::from(error))),
             Err(error) => (RunEnd::Failed, Some(Problem::lost(&error))),
         };
@@ -134,7 +137,8 @@ async fn end(
     if let Some(problem) = problem {
         tracing::info!(%run, %conversation, code = ?problem.code(), detail = problem.detail(), "run did not begin or was lost");
     }
-    note(app, conversation, Entry::Ended { run, status, problem: problem.and_then(kept), time: now() }).await;
+    let (problem, agent) = (problem.and_then(kept), app.queue.look(run).and_then(|look| look.agent));
+    note(app, conversation, Entry::Ended { run, status, problem, agent, time: now() }).await;
     if status == RunEnd::Completed {
         uploads::release(app, run).await;
     }

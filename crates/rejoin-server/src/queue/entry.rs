@@ -1,6 +1,6 @@
 //! The lines of a conversation's queue on the disk.
 
-use rejoin::{ConversationId, Cursor, TurnId, TurnRequest};
+use rejoin::{Agent, ConversationId, Cursor, TurnId, TurnRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -24,6 +24,9 @@ pub(crate) enum Entry {
         /// Why it never began.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<Value>,
+        /// Who did it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Agent>,
         time: String,
     },
     /// Nothing begins until it goes on.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use rejoin::{ConversationId, Decision, TurnId};
+use rejoin::{Agent, ConversationId, Decision, TurnId};
+use serde_json::Value;
 
 use super::all_queues::{All, Queue, Slot};
 use super::counts::Counts;
@@ -23,9 +24,21 @@ pub(crate) struct RunLook {
     /// An agent of this daemon is at it.
     pub(crate) here: bool,
     pub(crate) plan: Option<Decision>,
+    /// Who does it, or did, if it began.
+    pub(crate) agent: Option<Agent>,
     pub(crate) asks: bool,
     /// The queue it waits in is paused.
     pub(crate) paused: bool,
+}
+
+impl RunLook {
+    /// Why it was refused before it began, if it was.
+    pub(crate) fn refusal(&self) -> Option<&Value> {
+        match &self.phase {
+            Phase::Ended { problem: Some(problem), .. } if self.begun.is_none() => Some(problem),
+            _ => None,
+        }
+    }
 }
 
 /// The queue of a conversation as it stands.
@@ -120,6 +133,7 @@ impl All {
             begun: known.begun.as_ref().map(|(_, time)| time.clone()),
             position: slot.state.position(run),
             here: at_work.is_some_and(|at_work| at_work.here),
+            agent: at_work.and_then(|at_work| at_work.agent.clone()).or_else(|| known.agent.clone()),
             plan: at_work.and_then(|at_work| at_work.plan.clone()),
             asks: at_work.is_some_and(|at_work| at_work.open_questions > 0),
             paused: slot.state.paused().is_some(),

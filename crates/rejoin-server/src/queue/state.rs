@@ -3,7 +3,7 @@
 use std::collections::{HashMap, hash_map};
 use std::sync::Arc;
 
-use rejoin::{ConversationId, TurnId};
+use rejoin::{Agent, ConversationId, TurnId};
 use serde_json::Value;
 
 use super::entry::{Asked, Entry, RunEnd};
@@ -28,6 +28,8 @@ pub(crate) struct Run {
     pub(crate) phase: Phase,
     /// Where its turn stands, and since when.
     pub(crate) begun: Option<(ConversationId, String)>,
+    /// Who did it, once it is over.
+    pub(crate) agent: Option<Agent>,
 }
 
 /// How far it came.
@@ -45,7 +47,12 @@ impl QueueState {
             Entry::Queued(asked) => {
                 let run = asked.run();
                 if let hash_map::Entry::Vacant(place) = self.runs.entry(run) {
-                    place.insert(Run { asked: Arc::from(asked), phase: Phase::Waiting, begun: None });
+                    place.insert(Run {
+                        asked: Arc::from(asked),
+                        phase: Phase::Waiting,
+                        begun: None,
+                        agent: None,
+                    });
                     self.waiting.push(run);
                 }
             }
@@ -65,10 +72,11 @@ impl QueueState {
                     self.waiting.retain(|waiting| *waiting != run);
                 }
             }
-            Entry::Ended { run, status, problem, time } => {
+            Entry::Ended { run, status, problem, agent, time } => {
                 let known = self.runs.get_mut(&run);
                 if let Some(known) = known.filter(|run| !matches!(run.phase, Phase::Ended { .. })) {
                     known.phase = Phase::Ended { status, problem, time };
+                    known.agent = agent;
                     self.waiting.retain(|waiting| *waiting != run);
                 }
             }
@@ -120,6 +128,14 @@ impl QueueState {
         self.runs.retain(|_, run| !matches!(&run.phase, Phase::Ended { time, .. } if time.as_str() < limit));
     }
 
+    /// Forgets a run that was refused before it began. Whether it was one.
+    pub(crate) fn forget_refused(&mut self, run: TurnId) -> bool {
+        let refused = |known: &Run| {
+            known.begun.is_none() && matches!(known.phase, Phase::Ended { problem: Some(_), .. })
+        };
+        self.runs.get(&run).is_some_and(refused) && self.runs.remove(&run).is_some()
+    }
+
     /// Nothing would be lost without it.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.paused.is_none()
@@ -137,7 +153,7 @@ impl QueueState {
                 entries.push(Entry::Begun { run: id, conversation, time });
             }
             if let Phase::Ended { status, problem, time } = run.phase.clone() {
-                entries.push(Entry::Ended { run: id, status, problem, time });
+                entries.push(Entry::Ended { run: id, status, problem, agent: run.agent.clone(), time });
             }
         }
         let waiting = self.waiting.iter().filter_map(|run| self.runs.get(run));

@@ -34,7 +34,7 @@ fn begun(number: u128) -> Entry {
 
 fn ended(number: u128) -> Entry {
     let time = format!("2026-01-03T00:00:{number:02}Z");
-    Entry::Ended { run: id(number), status: RunEnd::Completed, problem: None, time }
+    Entry::Ended { run: id(number), status: RunEnd::Completed, problem: None, agent: None, time }
 }
 
 fn folded(entries: impl IntoIterator<Item = Entry>) -> QueueState {
@@ -70,6 +70,7 @@ fn only_what_waits_can_be_edited_and_an_end_is_final() {
         run: id(1),
         status: RunEnd::Failed,
         problem: None,
+        agent: None,
         time: "2026-01-04T00:00:00Z".into(),
     };
     for late in [again, begun(1), queued(1)] {

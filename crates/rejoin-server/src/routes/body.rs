@@ -21,16 +21,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         expect_type(request.headers(), "application/json")?;
         let bytes = take_bytes(request, state).await?;
-        let mut reader = serde_json::Deserializer::from_slice(&bytes);
-        let value = read_json(&mut reader)?;
-        Ok(Self(value))
+        read_json(&bytes).map(Self)
     }
 }
 
-fn read_json<T: DeserializeOwned>(
-    reader: &mut serde_json::Deserializer<serde_json::de::SliceRead<'_>>,
-) -> Result<T, Problem> {
-    let value = T::deserialize(&mut *reader).and_then(|value| reader.end().map(|()| value));
+/// A value from the whole of a JSON body.
+pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = T::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     value.map_err(|error| misunderstood("the body", &error.to_string()))
 }
 
@@ -127,18 +125,17 @@ fn misunderstood(what: &str, message: &str) -> Problem {
         && let Some(wrong) = quoted.next()
     {
         let known: Vec<String> = quoted.map(str::to_owned).collect();
-        let near = rejoin::suggestion(wrong, known.iter().cloned());
-        return Problem::new(
-            Code::UnknownField,
-            format!("{what} has a field {wrong:?} that does not exist{near}"),
-        )
-        .hint(if known.is_empty() {
-            "leave it out".to_owned()
-        } else {
-            format!("known are {}", known.join(", "))
-        });
+        return unknown_field(what, wrong, &known);
     }
     Problem::bad_request(format!("{what} cannot be understood: {message}"))
+}
+
+/// A field, or a parameter, that does not exist, with the one that was probably meant.
+pub(crate) fn unknown_field(what: &str, wrong: &str, known: &[String]) -> Problem {
+    let near = rejoin::suggestion(wrong, known.iter().cloned());
+    Problem::new(Code::UnknownField, format!("{what} has a field {wrong:?} that does not exist{near}")).hint(
+        if known.is_empty() { "leave it out".to_owned() } else { format!("known are {}", known.join(", ")) },
+    )
 }
 
 #[cfg(test)]

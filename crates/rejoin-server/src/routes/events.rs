@@ -16,7 +16,9 @@ use utoipa::IntoParams;
 
 use super::access::{conversation_id, open};
 use super::body::{Params, Path};
+use super::find_turn::find_turn;
 use super::project_dir::sees_all;
+use super::runs::run_id;
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Code, Problem};
@@ -71,7 +73,7 @@ pub(crate) async fn conversation_events(
 pub(crate) struct RunAfter {
     /// The cursor behind the last event that was seen; the run's first one without it. `Last-Event-ID` goes before it.
     after: Option<String>,
-    /// The conversation of the run.
+    /// The conversation of a turn that did not come through this daemon; without it, all are looked through.
     conversation: Option<String>,
 }
 
@@ -94,13 +96,11 @@ pub(crate) async fn run_events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     caller.require(TokenScope::Read)?;
-    let unknown = || Problem::not_found(format!("there is no run {id}"));
-    let run: TurnId = id.parse().map_err(|_| unknown())?;
-    let conversation = match params.conversation.as_deref() {
-        Some(id) => conversation_id(id)?,
-        None => app.queue.home_of(run).ok_or_else(unknown)?,
-    };
+    let run = run_id(&id)?;
+    let named = params.conversation.as_deref().map(conversation_id).transpose()?;
     let after = wanted_cursor(&headers, params.after.as_deref())?;
+    app.queue.is_ready().await;
+    let conversation = conversation_of(&app, &caller, run, named).await?;
     may_watch(&app, &caller, conversation).await?;
     let slot = app.hubs.take_slot()?;
     exists(&app, conversation).await?;
@@ -111,6 +111,28 @@ pub(crate) async fn run_events(
     let stream = ConversationStream::new(&app.hubs, app.rejoin(), conversation, out).only(run);
     tokio::spawn(stream.tell(begin, after.is_some()));
     Ok(response(frames, Ids::Cursors, slot))
+}
+
+/// The conversation in which a run stands, or will.
+async fn conversation_of(
+    app: &Shared,
+    caller: &Caller,
+    run: TurnId,
+    named: Option<ConversationId>,
+) -> Result<ConversationId, Problem> {
+    let known = app.queue.look(run).filter(|look| caller.sees(look.asked.project.as_ref()));
+    let known = known.map(|look| look.conversation);
+    let ephemeral = app.queue.look_at_ephemeral(run);
+    if ephemeral.is_some_and(|(known, _)| caller.sees(known.project.as_ref())) {
+        let text = format!("run {run} is ephemeral: nothing of it is kept, so it has no events");
+        return Err(Problem::new(Code::Conflict, text)
+            .hint("GET /api/v1/runs/{id}?wait=30 tells how it stands, and its answer when it ended"));
+    }
+    if let Some(known) = known.filter(|known| named.is_none_or(|named| named == *known)) {
+        return Ok(known);
+    }
+    let (shared, caller) = (Shared::clone(app), caller.clone());
+    app.blocking(move |rejoin| find_turn(&shared, rejoin, &caller, run, named, |view, _| Ok(view.id()))).await
 }
 
 /// Where to begin with a run: behind what was seen of it, or with its first record, or where that will come. `None` if
@@ -209,14 +231,7 @@ async fn tell_changes(
 
 fn subscriptions(params: Vec<(String, String)>) -> Result<Vec<(ConversationId, Option<Cursor>)>, Problem> {
     let mut subscribed: Vec<(ConversationId, Option<Cursor>)> = Vec::new();
-    for (name, value) in params {
-        if name != "sub" {
-            return Err(Problem::new(
-                Code::UnknownField,
-                format!("the address has a field {name:?} that does not exist"),
-            )
-            .hint("known is sub, which may be given many times"));
-        }
+    for (_, value) in params.into_iter().filter(|(name, _)| name == "sub") {
         let (conversation, cursor) = match value.split_once('@') {
             Some((conversation, cursor)) => (conversation, Some(parse_cursor(cursor)?)),
             None => (value.as_str(), None),

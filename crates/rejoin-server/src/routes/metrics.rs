@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::Shared;
 use crate::caller::{Caller, TokenScope};
-use crate::problem::{Problem, ProblemBody};
+use crate::problem::{Code, Problem, ProblemBody};
 
 /// Figures of the daemon, in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "daemon", responses(
@@ -16,6 +16,12 @@ use crate::problem::{Problem, ProblemBody};
 ))]
 pub(crate) async fn metrics(State(app): State<Shared>, caller: Caller) -> Result<impl IntoResponse, Problem> {
     caller.require(TokenScope::Read)?;
+    if caller.projects.is_some() {
+        let text = "the figures are of all projects, and this token is kept to some";
+        return Err(Problem::new(Code::NotAllowed, text).hint(
+            "ask with a token without a list of projects; GET /api/v1/stats?project=DIR counts turns of one",
+        ));
+    }
     let shared = Shared::clone(&app);
     let text = app
         .blocking(move |rejoin| {

@@ -7,8 +7,10 @@ mod conversations;
 mod edits;
 mod etag;
 mod events;
+mod find_turn;
 mod flows;
 mod health;
+pub(crate) mod known_params;
 mod login;
 mod metrics;
 mod overview;
@@ -32,7 +34,7 @@ mod turns;
 mod uploads;
 mod why;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -44,6 +46,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 
+use self::known_params::KnownParams;
 use self::route_table::{Purpose, routes};
 use crate::app::Shared;
 use crate::auth;
@@ -85,9 +88,11 @@ impl Modify for Tokens {
 /// Every route, behind the gate.
 pub(crate) fn router(app: Shared) -> Router {
     let gate = axum::middleware::from_fn_with_state(Shared::clone(&app), auth::gate);
-    let (router, _) = OpenApiRouter::new().nest(API, api(Purpose::Serve)).split_for_parts();
+    let (router, described) = OpenApiRouter::new().nest(API, api(Purpose::Serve)).split_for_parts();
+    let known = Arc::new(KnownParams::of(&described));
     router
         .route(&format!("{API}/openapi.json"), get(document))
+        .route_layer(axum::middleware::from_fn_with_state(known, known_params::check))
         .fallback(elsewhere)
         .method_not_allowed_fallback(no_method)
         .layer(gate)

@@ -9,6 +9,9 @@ use super::access::sees;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 
+/// What came to the first version of the API: docs/http.md says what each one means.
+const CAPABILITIES: &[&str] = &["instead_of", "strict_parameters", "terminal_runs"];
+
 /// What answers here.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Overview {
@@ -34,7 +37,7 @@ pub(crate) async fn overview(State(app): State<Shared>, caller: Caller) -> Json<
         name: "rejoin",
         version: env!("CARGO_PKG_VERSION"),
         schema: rejoin_core::SCHEMA_VERSION,
-        capabilities: &[],
+        capabilities: CAPABILITIES,
         addresses: app.elsewhere.clone(),
         directory: beginning(&app, &caller),
     })
@@ -45,4 +48,17 @@ fn beginning(app: &App, caller: &Caller) -> Option<String> {
     let dir =
         std::env::current_dir().ok().filter(|dir| sees(app, caller, &rejoin_engine::project_of(dir)))?;
     dir.to_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_capability_stands_in_the_document() {
+        let document = include_str!("../../../../docs/http.md");
+        for name in CAPABILITIES {
+            assert!(document.contains(&format!("| `{name}` |")), "docs/http.md has no row of {name}");
+        }
+    }
 }

@@ -145,7 +145,8 @@ pub(crate) async fn patch(
                 }
                 QueueChange::Delete(run) => {
                     standing.idle(run)?;
-                    vec![Entry::Ended { run, status: RunEnd::Cancelled, problem: None, time: now() }]
+                    let (status, time) = (RunEnd::Cancelled, now());
+                    vec![Entry::Ended { run, status, problem: None, agent: None, time }]
                 }
             };
             Ok((entries, ()))

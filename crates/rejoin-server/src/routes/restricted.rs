@@ -185,6 +185,7 @@ async fn without_the_scope_nothing_is_told_or_begun() {
     let nobody = || Caller { scopes: Vec::new(), ..anybody() };
     assert_eq!(refusal(agents::agents(desk.app(), nobody()).await), Code::ScopeMissing);
     assert_eq!(refusal(metrics::metrics(desk.app(), nobody()).await), Code::ScopeMissing);
+    assert_eq!(refusal(metrics::metrics(desk.app(), desk.limited()).await), Code::NotAllowed);
     let page = params(json!({}));
     assert_eq!(refusal(projects::projects(desk.app(), nobody(), page).await), Code::ScopeMissing);
     let reader = Caller { scopes: vec![TokenScope::Read], ..anybody() };

@@ -1,5 +1,6 @@
 //! Routes are listed once, and used for two things: to be served, and to be written of. The second takes megabytes of
 //! memory that a daemon need not hold until somebody asks for its document.
+//! To serve them, nothing is kept of that but the names of their parameters.
 
 /// What the routes are wanted for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,10 @@ macro_rules! routes {
                         router = router.on(method.to_method_filter(), $module::$handler);
                     }
                     let path = $module::[<__path_ $handler>]::path();
-                    paths.add_path_operation(&path, methods, utoipa::openapi::path::Operation::default());
+                    let params = $crate::routes::known_params::only_params(
+                        $module::[<__path_ $handler>]::operation(),
+                    );
+                    paths.add_path_operation(&path, methods, params);
                 )+
                 (Vec::new(), paths, router)
             }},

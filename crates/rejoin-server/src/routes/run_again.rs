@@ -10,7 +10,8 @@ use rejoin::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{Path, expect_type, take_bytes};
+use super::access::conversation_id;
+use super::body::{Path, expect_type, read_json, take_bytes};
 use super::run_view::ShownRun;
 use super::runs::{TakenRun, answer, key_of, replay, run_id, show, submit};
 use crate::app::{App, Shared};
@@ -36,8 +37,7 @@ async fn optional<T: Default + serde::de::DeserializeOwned>(request: Request) ->
         return Ok(T::default());
     }
     expect_type(&headers, "application/json")?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::bad_request(format!("the body cannot be understood: {error}")))
+    read_json(&bytes)
 }
 
 /// Stops a run, this one only. What waits behind it in its conversation is paused then, and the answer says so.
@@ -56,7 +56,7 @@ pub(crate) async fn cancel(
     let how: HowToCancel = optional(request).await?;
     app.queue.is_ready().await;
     let run = run_id(&id)?;
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let conversation = how.conversation.as_deref().map(conversation_id).transpose()?;
     let shown = show(&app, &caller, run, conversation).await?;
     let Some(conversation) = shown.conversation else {
         app.queue.cancel_here(run, how.force);
@@ -85,8 +85,8 @@ fn cancel_one(
         let waits = standing.idle(run).is_ok();
         let mut entries = Vec::new();
         if waits {
-            let (status, problem) = (RunEnd::Cancelled, None);
-            entries.push(Entry::Ended { run, status, problem, time: now() });
+            let (status, problem, agent) = (RunEnd::Cancelled, None, None);
+            entries.push(Entry::Ended { run, status, problem, agent, time: now() });
         }
         let others = standing.state.waiting().iter().any(|other| *other != run);
         if others && standing.state.paused().is_none() {
@@ -139,7 +139,7 @@ pub(crate) async fn retry(
     if let Some(known) = app.queue.look(run) {
         return replay(known, &caller, &digest);
     }
-    let conversation = how.conversation.as_deref().and_then(|text| text.parse().ok());
+    let conversation = how.conversation.as_deref().map(conversation_id).transpose()?;
     let shown = show(&app, &caller, before, conversation).await?;
     let Some(conversation) = shown.conversation else {
         return Err(Problem::new(Code::Conflict, "an ephemeral run is not kept, so it cannot be had again")
@@ -167,7 +167,7 @@ pub(crate) async fn retry(
             submit(&asking, rejoin, home, asked)
         })
         .await?;
-    answer(&app, run, &submitted).await
+    answer(&app, run, &submitted, key.is_some()).await
 }
 
 type Again = (String, Option<String>, TurnRequest, ConversationId);
@@ -189,8 +189,8 @@ fn again(
     request.turn = run;
     request.interactive = how.interactive.unwrap_or(request.interactive);
     if stands {
-        // With its own words, which the journal has.
-        request.prompt = String::new();
+        // With its own words: whoever begins it has them from the journal, these are to be shown.
+        request.prompt.clone_from(&shown.prompt);
         request.conversation = Some(WantedConversation::Id(conversation));
         request.place = Some(WantedPlace::Again(Some(WantedMessage::Id(shown.run))));
         request.scope = None;

@@ -1,16 +1,18 @@
 //! A run as it is shown.
 
+use std::ops::ControlFlow;
+use std::time::Duration;
+
 use rejoin::{
-    ConversationId, ConversationView, Decision, ListFilter, Message, QuestionState, Receipt, Rejoin, Turn,
-    TurnId, TurnStatus,
+    ConversationId, ConversationView, Decision, Message, QuestionState, Receipt, Rejoin, Turn, TurnId,
+    TurnStatus,
 };
-use rejoin_core::Kind;
+use rejoin_core::{Intent, Kind, System};
+use rejoin_journal::{LeaseName, Waker};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::caller::Caller;
 use crate::problem::{Problem, ProblemBody};
 use crate::queue::{Ephemeral, Phase, RunEnd, RunLook};
 
@@ -89,6 +91,17 @@ pub(crate) enum Runner {
     Here,
     /// Another process: a terminal.
     Elsewhere,
+}
+
+impl Runner {
+    /// Who holds a conversation: a flow of this daemon does so without its queue.
+    fn of(rejoin: &Rejoin, conversation: ConversationId) -> Self {
+        let holder = rejoin.leases().holder(&LeaseName::conversation(conversation));
+        match holder {
+            Ok(Some(owner)) if owner.pid == std::process::id() => Self::Here,
+            _ => Self::Elsewhere,
+        }
+    }
 }
 
 /// A run. It is a turn, and has its id.
@@ -195,7 +208,8 @@ impl ShownRun {
         let mut shown = Self::new(request.turn, status);
         shown.conversation = Some(look.conversation);
         shown.project = Some(look.asked.project.clone());
-        shown.agent = request.agent.as_ref().map(|agent| agent.as_str().to_owned());
+        let agent = look.agent.as_ref().or(request.agent.as_ref());
+        shown.agent = agent.map(|agent| agent.as_str().to_owned());
         shown.prompt = request.prompt[..request.prompt.floor_char_boundary(CUT)].to_owned();
         shown.interactive = Some(request.interactive);
         shown.position = look.position;
@@ -231,6 +245,9 @@ impl ShownRun {
         if let Some(receipt) = &turn.receipt {
             self.decided(Some(receipt.plan.clone()));
             self.receipt = Some(receipt.clone());
+        } else if let Some(intent) = intent_of(rejoin, view.id(), turn) {
+            self.agent = Some(intent.agent.as_str().to_owned());
+            self.decided(Some(intent.plan));
         }
         Ok(self)
     }
@@ -252,6 +269,13 @@ impl ShownRun {
         }
     }
 
+    /// A turn of any process, as a list shows it.
+    pub(crate) fn cut(mut self) -> Self {
+        self.prompt.truncate(self.prompt.floor_char_boundary(CUT));
+        (self.receipt, self.questions) = (None, Vec::new());
+        self
+    }
+
     /// A turn of any process.
     pub(crate) fn of_turn(
         rejoin: &Rejoin,
@@ -263,7 +287,7 @@ impl ShownRun {
         shown.conversation = Some(view.id());
         shown.project = view.info().map(|info| info.project.clone());
         shown.begun = Some(turn.started.clone());
-        shown.runner = (!status.is_final()).then_some(Runner::Elsewhere);
+        shown.runner = (!status.is_final()).then(|| Runner::of(rejoin, view.id()));
         shown.read(view, rejoin, turn)
     }
 
@@ -289,6 +313,31 @@ impl ShownRun {
     }
 }
 
+/// What was intended stands at the beginning of a turn, behind its prompt and what was noticed before.
+const BEGINNING: usize = 32;
+
+/// What was about to be done in a turn that has no receipt: after a refusal to resume, the second intent.
+fn intent_of(rejoin: &Rejoin, conversation: ConversationId, turn: &Turn) -> Option<Intent> {
+    let first = turn.records.first().copied()?;
+    let (mut last, mut seen) = (None, 0);
+    let read = rejoin.store().tail(conversation, first, Duration::ZERO, &Waker::new(), &mut |entry| {
+        let Ok(envelope) = &entry.content else { return ControlFlow::Continue(()) };
+        if envelope.parent_uuid == Some(turn.id)
+            && envelope.subtype.as_deref() == Some("intent")
+            && let Ok(record) = serde_json::from_str(entry.json)
+            && let Some(System::Intent(intent)) = System::of(&record)
+        {
+            last = Some(*intent);
+        }
+        seen += 1;
+        if seen < BEGINNING { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if let Err(error) = read {
+        tracing::debug!(%conversation, %error, "the intent of a turn cannot be read");
+    }
+    last
+}
+
 /// What the user said: the first record of a turn.
 fn prompt_of(rejoin: &Rejoin, conversation: ConversationId, turn: &Turn) -> String {
     let mut prompt = String::new();
@@ -306,39 +355,4 @@ fn prompt_of(rejoin: &Rejoin, conversation: ConversationId, turn: &Turn) -> Stri
         tracing::debug!(%conversation, %error, "a prompt cannot be read");
     }
     prompt
-}
-
-/// So many conversations are looked into for a turn of which nothing else is known.
-const LOOKED_INTO: usize = 50;
-
-/// Where a turn stands that this daemon did not run: in the conversation that is named, or among the newest.
-pub(crate) fn find_turn(
-    app: &App,
-    rejoin: &Rejoin,
-    caller: &Caller,
-    run: TurnId,
-    conversation: Option<ConversationId>,
-) -> Result<ShownRun, Problem> {
-    let shown = |id: ConversationId| -> Result<Option<ShownRun>, Problem> {
-        let Ok(view) = rejoin.open_conversation(id) else { return Ok(None) };
-        let seen = view.info().is_some_and(|info| caller.sees(info.project.as_ref()));
-        match view.conversation().tree.turn(run).filter(|turn| seen && turn.id == run) {
-            Some(turn) => ShownRun::of_turn(rejoin, &view, turn).map(Some),
-            None => Ok(None),
-        }
-    };
-    let candidates = if let Some(id) = conversation {
-        vec![id]
-    } else {
-        let newest = rejoin.list(&ListFilter { limit: Some(LOOKED_INTO), ..ListFilter::default() })?;
-        newest.conversations.into_iter().map(|listed| listed.id).collect()
-    };
-    for id in candidates {
-        if let Some(mut found) = shown(id)? {
-            found.queue_paused = app.queue.look_at_queue(id).paused.is_some();
-            return Ok(found);
-        }
-    }
-    Err(Problem::not_found(format!("there is no run {run}"))
-        .hint("for a turn of a terminal, name its conversation: ?conversation=ID"))
 }

@@ -13,8 +13,10 @@ use serde_json::Value;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
+use super::access::conversation_id;
 use super::body::{Body, Params, Path};
-use super::run_view::{RunStatus, ShownRun, find_turn};
+use super::find_turn::{running_turns, show_turn};
+use super::run_view::{RunStatus, ShownRun};
 use crate::app::{App, Shared};
 use crate::caller::{Caller, TokenScope};
 use crate::problem::{Problem, ProblemBody};
@@ -108,7 +110,7 @@ pub(crate) async fn post(
     if let Some(known) = app.queue.look(run) {
         return replay(known, &caller, &wanted.digest());
     }
-    let ephemeral = wanted.ephemeral;
+    let (ephemeral, has_key) = (wanted.ephemeral, key.is_some() || wanted.turn.is_some());
     let asking = app.clone();
     let resolved = app.blocking(move |rejoin| {
         let naming =
@@ -124,7 +126,7 @@ pub(crate) async fn post(
         submitted.map(Ok)
     });
     match resolved.await? {
-        Ok(submitted) => answer(&app, run, &submitted).await,
+        Ok(submitted) => answer(&app, run, &submitted, has_key).await,
         Err((project, request)) => {
             let interactive = request.interactive;
             let run = Ephemeral::start(&app, project, request).await?;
@@ -166,8 +168,14 @@ pub(super) fn replay(known: RunLook, caller: &Caller, digest: &str) -> Result<Re
     Ok(response)
 }
 
-/// The answer to a run that was taken: if it should begin at once, it is waited for whether it can.
-pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> Result<Response, Problem> {
+/// The answer to a run that was taken: if it should begin at once, it is waited for whether it can. One that cannot, and
+/// that nobody can ask for again by a key of his, is forgotten.
+pub(super) async fn answer(
+    app: &Shared,
+    run: TurnId,
+    submitted: &Submitted,
+    has_key: bool,
+) -> Result<Response, Problem> {
     let mut changes = app.queue.changes();
     let deadline = Instant::now() + FOR_THE_START;
     while app.queue.look(run).is_some_and(|look| look.phase == Phase::Waiting) && app.queue.begins_now(run) {
@@ -177,6 +185,21 @@ pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> 
     }
     let look =
         app.queue.look(run).ok_or_else(|| Problem::not_found(format!("run {run} was removed meanwhile")))?;
+    if let Some(problem) = look.refusal().filter(|_| !has_key).cloned() {
+        // Its end is noted a moment before whoever was at it has let go.
+        while app.queue.look(run).is_some_and(|look| look.here) {
+            if tokio::time::timeout_at(deadline, changes.changed()).await.is_err() {
+                break;
+            }
+        }
+        let forgetting = app.clone();
+        app.blocking(move |rejoin| {
+            forgetting.queue.forget_refused(rejoin, run);
+            Ok(())
+        })
+        .await?;
+        return Ok(problem_again(None, &problem));
+    }
     let mut response = told(look);
     if matches!(submitted, Submitted::Before) {
         let replayed = HeaderName::from_static("idempotent-replayed");
@@ -187,22 +210,20 @@ pub(super) async fn answer(app: &Shared, run: TurnId, submitted: &Submitted) -> 
 
 /// A run that was taken; one that could not begin, by why.
 fn told(look: RunLook) -> Response {
-    match &look.phase {
-        Phase::Ended { problem: Some(problem), .. } if look.begun.is_none() => {
-            problem_again(look.asked.run(), problem)
-        }
-        _ => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
+    match look.refusal() {
+        Some(problem) => problem_again(Some(look.asked.run()), problem),
+        None => (StatusCode::ACCEPTED, Json(TakenRun::from(look))).into_response(),
     }
 }
 
-/// A problem as it was kept.
-fn problem_again(run: TurnId, problem: &Value) -> Response {
+/// A problem as it was kept, with its run where that is.
+fn problem_again(run: Option<TurnId>, problem: &Value) -> Response {
     let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
     let status = status
         .and_then(|status| StatusCode::from_u16(status).ok())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut body = problem.clone();
-    if let Some(body) = body.as_object_mut() {
+    if let (Some(body), Some(run)) = (body.as_object_mut(), run) {
         body.insert("run".to_owned(), Value::from(run.to_string()));
     }
     let mut response = (status, Json(body)).into_response();
@@ -237,7 +258,8 @@ pub(crate) struct RunPage {
     cursor: Option<String>,
 }
 
-/// The runs of this daemon: those that wait, those on their way, and those that ended within a week.
+/// The runs of this daemon: those that wait, those on their way, and those that ended within a week. While they run,
+/// turns of terminals and of flows stand among them.
 #[utoipa::path(get, path = "/runs", operation_id = "list_runs", tag = "runs", params(WhichRuns), responses((status = 200, body = RunPage)))]
 pub(crate) async fn list(
     State(app): State<Shared>,
@@ -253,21 +275,67 @@ pub(crate) async fn list(
         parsed.ok_or_else(|| Problem::bad_request(format!("{text:?} is no cursor of a list of runs")))
     });
     let after = after.transpose()?;
-    let place = |look: &RunLook| (look.asked.time.clone(), look.asked.run());
     let mut all = app.queue.look_at_all();
-    all.retain(|look| {
-        caller.sees(look.asked.project.as_ref())
-            && which.status.is_none_or(|status| RunStatus::of(look) == status)
-            && which.project.as_ref().is_none_or(|project| look.asked.project == *project)
-            && which.conversation.as_ref().is_none_or(|id| look.conversation.to_string() == *id)
-            && after.as_ref().is_none_or(|after| place(look) < *after)
+    all.retain(|look| caller.sees(look.asked.project.as_ref()));
+    let mut all: Vec<Row> = all.into_iter().map(|look| Row::Queued(Box::new(look))).collect();
+    if which.status.is_none_or(|status| matches!(status, RunStatus::Running | RunStatus::Waiting)) {
+        let looking = app.clone();
+        let running = app.blocking(move |rejoin| running_turns(&looking, rejoin, &caller)).await?;
+        all.extend(running.into_iter().map(|shown| Row::Turn(Box::new(shown))));
+    }
+    all.retain(|row| {
+        which.takes(row) && after.as_ref().is_none_or(|(time, run)| row.place() < (time.as_str(), *run))
     });
-    all.sort_unstable_by_key(|look| std::cmp::Reverse(place(look)));
+    all.sort_unstable_by(|one, other| other.place().cmp(&one.place()));
     let more = all.len() > limit;
     all.truncate(limit);
-    let last = all.last().filter(|_| more).map(place);
-    let cursor = last.map(|(time, run)| format!("{time}~{run}"));
-    Ok(Json(RunPage { runs: all.into_iter().map(ShownRun::listed).collect(), cursor }))
+    let cursor = all.last().filter(|_| more).map(|last| {
+        let (time, run) = last.place();
+        format!("{time}~{run}")
+    });
+    Ok(Json(RunPage { runs: all.into_iter().map(Row::shown).collect(), cursor }))
+}
+
+/// What may stand in a list of runs.
+enum Row {
+    /// A run of this daemon's queue.
+    Queued(Box<RunLook>),
+    /// A turn that runs and did not come through the queue.
+    Turn(Box<ShownRun>),
+}
+
+impl Row {
+    /// Where it stands in a list: when it was asked for, or began, and its id.
+    fn place(&self) -> (&str, TurnId) {
+        match self {
+            Self::Queued(look) => (&look.asked.time, look.asked.run()),
+            Self::Turn(shown) => (shown.begun.as_deref().unwrap_or_default(), shown.run),
+        }
+    }
+
+    fn shown(self) -> ShownRun {
+        match self {
+            Self::Queued(look) => ShownRun::listed(*look),
+            Self::Turn(shown) => *shown,
+        }
+    }
+}
+
+impl WhichRuns {
+    fn takes(&self, row: &Row) -> bool {
+        let (status, project, conversation) = match row {
+            Row::Queued(look) => {
+                (RunStatus::of(look), Some(look.asked.project.as_str()), Some(look.conversation))
+            }
+            Row::Turn(shown) => (shown.status, shown.project.as_deref(), shown.conversation),
+        };
+        self.status.is_none_or(|wanted| wanted == status)
+            && self.project.as_deref().is_none_or(|wanted| project == Some(wanted))
+            && self
+                .conversation
+                .as_ref()
+                .is_none_or(|wanted| conversation.is_some_and(|id| id.to_string() == *wanted))
+    }
 }
 
 /// How to look at a run.
@@ -277,7 +345,7 @@ pub(crate) async fn list(
 pub(crate) struct HowToLook {
     /// Wait so many seconds, 60 at most, until it stands otherwise or is over.
     wait: Option<u64>,
-    /// The conversation of a turn that this daemon did not run.
+    /// The conversation of a turn that did not come through this daemon; without it, all are looked through.
     conversation: Option<String>,
 }
 
@@ -295,10 +363,7 @@ pub(crate) async fn get(
     caller.require(TokenScope::Read)?;
     app.queue.is_ready().await;
     let run = run_id(&id)?;
-    let conversation = how.conversation.as_deref().map(|text| {
-        text.parse().map_err(|_| Problem::not_found(format!("there is no conversation {text:?}")))
-    });
-    let conversation: Option<ConversationId> = conversation.transpose()?;
+    let conversation = how.conversation.as_deref().map(conversation_id).transpose()?;
     let wait = Duration::from_secs(how.wait.unwrap_or(0).min(LONGEST_WAIT));
     if standing(&app, run).is_some() {
         await_change(&app, run, wait).await;
@@ -357,7 +422,7 @@ pub(super) async fn show(
     let (looking, caller) = (app.clone(), caller.clone());
     app.blocking(move |rejoin| match known {
         Some(look) => ShownRun::whole(rejoin, look),
-        None => find_turn(&looking, rejoin, &caller, run, conversation),
+        None => show_turn(&looking, rejoin, &caller, run, conversation),
     })
     .await
 }

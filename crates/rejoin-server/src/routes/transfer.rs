@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access::{conversation_id, open, sees};
 use super::body::{Params, Path, expect_type, take_bytes};
+use super::etag;
 use crate::app::Shared;
 use crate::byte_stream::ByteStream;
 use crate::caller::{Caller, TokenScope};
@@ -91,10 +92,10 @@ pub(crate) async fn export(
     let shared = Shared::clone(&app);
     let rejoin = app.rejoin();
     // What can be refused is refused before the first byte.
-    let (checked, caller) = app
+    let (tag, checked, caller) = app
         .blocking({
             let shared = Shared::clone(&shared);
-            move |rejoin| open(&shared, rejoin, &caller, id).map(|view| (view.id(), caller))
+            move |rejoin| open(&shared, rejoin, &caller, id).map(|view| (etag::tag(&view), view.id(), caller))
         })
         .await?;
     tokio::task::spawn_blocking(move || {
@@ -116,7 +117,10 @@ pub(crate) async fn export(
             HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment")),
         ),
     ];
-    Ok((headers.into_iter().collect(), ResponseBody::from_stream(ByteStream(receive))))
+    // Of what stood before it was written out: a change that names it is refused if it went on since.
+    let mut all = etag::headers(&tag);
+    all.extend(headers);
+    Ok((all, ResponseBody::from_stream(ByteStream(receive))))
 }
 
 /// Sends what is written in pieces; waits while the reader is behind.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::auth::new_token;
 use super::daemon::Daemon;
 use crate::support::Bench;
 
@@ -126,12 +127,16 @@ fn turns_of_a_day_are_counted_by_agent_with_what_replays_would_have_sent() {
 #[test]
 fn health_needs_no_token_and_figures_are_told_as_prometheus_reads_them() {
     let bench = Bench::after_a_turn();
+    let kept =
+        new_token(&bench, "kept", &["--scope", "read", "--project", bench.project().to_str().unwrap()]);
     let daemon = Daemon::start(&bench);
     let health = daemon.ask_bare("GET", "/api/v1/health").send().is(200);
     assert_eq!(health, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
     daemon.get("/api/v1/nothing").is(404);
     let reply = daemon.get("/api/v1/metrics");
     assert_eq!(reply.status, 200);
+    let refused = daemon.ask_with(&kept, "GET", "/api/v1/metrics").send().is(403);
+    assert_eq!(refused["code"], "not_allowed", "they are of all projects");
     assert!(reply.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
     let text = reply.text();
     let value = |name: &str| -> u64 {

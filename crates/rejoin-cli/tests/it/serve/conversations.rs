@@ -172,6 +172,8 @@ fn a_conversation_leaves_as_a_bundle_and_comes_back_to_the_byte() {
         page.header("content-disposition").unwrap().starts_with("attachment"),
         "never a page of this origin"
     );
+    let etag = daemon.get(&path).header("etag").unwrap().to_owned();
+    assert_eq!(page.header("etag"), Some(etag.as_str()));
     let redacted = daemon.get(&format!("{path}/export?redact=true"));
     assert!(!redacted.text().contains("sk-ant-api03"), "{}", redacted.text());
     let journal = std::fs::read(&bench.journals()[0]).unwrap();

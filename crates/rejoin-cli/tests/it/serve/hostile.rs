@@ -71,6 +71,37 @@ fn until_closed(stream: &mut TcpStream, deadline: Instant) -> String {
 }
 
 #[test]
+fn a_parameter_that_does_not_exist_is_refused_on_every_route() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let document = daemon.get("/api/v1/openapi.json").is(200);
+    let mut asked = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let path = path.replace('{', "7d0f4a4e-56a1-4c8e-9a64-0d0c2f6b1111").replace('}', "");
+        for method in item.as_object().unwrap().keys() {
+            let reply = daemon.ask(&method.to_uppercase(), &format!("{path}?limt=1")).send();
+            assert_eq!(reply.status, 400, "{method} {path}: {}", reply.text());
+            assert_eq!(reply.is(400)["code"], "unknown_field", "{method} {path}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 40, "{asked}");
+    daemon.ask("GET", "/api/v1/openapi.json?x=1").send().is(400);
+    let near = daemon.get("/api/v1/runs?limt=1").is(400);
+    assert!(near["detail"].as_str().unwrap().contains("did you mean \"limit\""), "{near}");
+    daemon.get("/api/v1/runs?limit=1").is(200);
+    daemon.ask("HEAD", "/api/v1/runs?limit=1").send();
+    assert_eq!(daemon.get("/?utm=1").status, 200, "the page takes what it is given");
+
+    let run = "/api/v1/runs/7d0f4a4e-56a1-4c8e-9a64-0d0c2f6b1111";
+    for (path, wrong, right) in [("cancel", "forse", "force"), ("retry", "interactiv", "interactive")] {
+        let refused = daemon.post(&format!("{run}/{path}"), &json!({ wrong: true })).is(400);
+        assert_eq!(refused["code"], "unknown_field", "{refused}");
+        assert!(refused["detail"].as_str().unwrap().contains(right), "{refused}");
+    }
+}
+
+#[test]
 fn who_says_nothing_or_sends_a_body_byte_by_byte_is_let_go_and_nobody_waits_for_him() {
     let bench = Bench::new();
     let daemon = Daemon::start(&bench);

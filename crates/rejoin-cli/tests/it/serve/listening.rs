@@ -88,6 +88,31 @@ fn an_address_of_a_network_is_not_listened_on_without_protection() {
 }
 
 #[test]
+fn a_port_in_use_is_said_with_who_has_it() {
+    let (bench, other) = (Bench::new(), Bench::new());
+    let daemon = Daemon::start(&other);
+    let port = daemon.address.rsplit(':').next().unwrap();
+    let refused = bench.rejoin(&["serve", "--port", port]).ends(6);
+    refused.tells(&[&format!("port {port} is in use by process {} (rejoin serve)", daemon.pid()), "--port"]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let refused = bench.rejoin(&["serve", "--port", &port.to_string()]).ends(6);
+    refused.tells(&[&format!("port {port} is in use by process {}", std::process::id())]);
+    assert!(!bench.home().join("daemon.json").exists());
+}
+
+#[test]
+fn a_second_daemon_on_one_home_is_told_of_the_first() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let first = format!("process {}", daemon.pid());
+    for args in [["serve", "--port", "0"], ["serve", "--port", daemon.address.rsplit(':').next().unwrap()]] {
+        bench.rejoin(&args).ends(6).tells(&["a daemon serves this home already", &first, "rejoin serve"]);
+    }
+    daemon.get("/api/v1").is(200);
+}
+
+#[test]
 fn with_a_certificate_everything_is_encrypted_and_its_name_is_the_daemons() {
     let bench = Bench::new();
     let (known, key) = certificate(&bench, "own");

@@ -17,3 +17,4 @@ mod questions;
 mod queue;
 mod runs;
 mod scopes;
+mod terminal_turns;

@@ -12,6 +12,7 @@ fn the_api_says_its_version_and_what_it_lacks_is_a_problem() {
     let said = daemon.get("/api/v1").is(200);
     assert_eq!(said["name"], "rejoin");
     assert_eq!(said["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(said["capabilities"], json!(["instead_of", "strict_parameters", "terminal_runs"]));
     assert_eq!(said["addresses"], json!([]), "it is there for this machine alone");
     let problem = daemon.get("/api/v1/nothing").is(404);
     assert_eq!(problem["code"], "not_found");

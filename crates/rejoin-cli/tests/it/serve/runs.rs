@@ -191,6 +191,16 @@ fn what_cannot_begin_is_told_at_once_and_again_to_the_same_key() {
     let shown = daemon.get(&format!("/api/v1/runs/{}", text(&refused["run"]))).is(200);
     assert_eq!((&shown["status"], &shown["problem"]["code"]), (&json!("failed"), &json!("refused")));
 
+    // Without a key nobody can ask for it again, so nothing of it is kept.
+    for _ in 0..2 {
+        let mut body = body.clone();
+        body["prompt"] = json!("another");
+        let refused = daemon.post("/api/v1/runs", &body).is(422);
+        assert_eq!((&refused["code"], refused.get("run")), (&json!("refused"), None), "{refused}");
+    }
+    assert_eq!(daemon.get("/api/v1/runs").is(200)["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read_dir(bench.home().join("queue")).unwrap().count(), 1);
+
     let post = |body: Value| daemon.post("/api/v1/runs", &body);
     let with = |field: &str, value: Value| {
         let mut body = wanted(&bench, "hello");
@@ -228,6 +238,9 @@ fn an_ephemeral_run_leaves_nothing_and_takes_no_key() {
     let shown = over(&daemon, &taken["run"]);
     assert_eq!(shown["status"], "completed", "{shown}");
     assert!(text(&shown["text"]).contains("marks=MARK-a"), "{shown}");
+    let events = daemon.get(&format!("/api/v1/runs/{}/events", text(&taken["run"]))).is(409);
+    assert_eq!(events["code"], "conflict");
+    assert!(text(&events["detail"]).contains("ephemeral"), "{events}");
     assert!(!bench.home().join("queue").exists());
     assert_eq!(bench.journals(), [] as [std::path::PathBuf; 0]);
     daemon.post(&format!("/api/v1/runs/{}/retry", text(&taken["run"])), &json!({})).is(409);
@@ -252,6 +265,27 @@ fn an_ephemeral_run_leaves_nothing_and_takes_no_key() {
         assert_eq!(over(&daemon, run)["status"], "cancelled");
     }
     assert_eq!(over(&daemon, &waits["run"])["status"], "completed");
+}
+
+#[test]
+fn an_ephemeral_run_is_never_asked_whatever_is_watched() {
+    let bench = Bench::new();
+    let daemon = Daemon::start(&bench);
+    let _watching = daemon.ask("GET", "/api/v1/stream").events();
+    let mut body = wanted(&bench, "ASK");
+    body["ephemeral"] = json!(true);
+    let taken = daemon.post("/api/v1/runs", &body).is(202);
+    assert_eq!(taken["interactive"], false);
+    let shown = over(&daemon, &taken["run"]);
+    assert_eq!((&shown["status"], &shown["interactive"]), (&json!("completed"), &json!(false)), "{shown}");
+    body["interactive"] = json!(true);
+    let refused = daemon.post("/api/v1/runs", &body).is(422);
+    assert_eq!(refused["code"], "refused");
+    assert!(text(&refused["hint"]).contains("`interactive`"), "{refused}");
+    // A run that is kept is asked, as somebody watches.
+    let asked = daemon.post("/api/v1/runs", &wanted(&bench, "ASK")).is(202);
+    assert_eq!(asked["interactive"], true);
+    until(&daemon, &asked["run"], "waiting");
 }
 
 #[test]
@@ -289,7 +323,9 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
     daemon.kill();
 
     let daemon = Daemon::start(&bench);
-    assert_eq!(over(&daemon, &taken["run"])["status"], "interrupted");
+    let cut = over(&daemon, &taken["run"]);
+    assert_eq!((&cut["status"], &cut["sessionResumed"]), (&json!("interrupted"), &json!(false)), "{cut}");
+    assert_eq!((&cut["plan"]["decision"], &cut["reason"]), (&json!("fresh"), &json!("first_turn")), "{cut}");
     assert_eq!(over(&daemon, &waits["run"])["status"], "completed", "what waited goes on");
     let retry = |key: &str| {
         let path = format!("/api/v1/runs/{}/retry", text(&waits["run"]));
@@ -301,6 +337,22 @@ fn a_run_that_was_in_mid_air_is_interrupted_and_can_be_had_again() {
     assert_eq!((&shown["status"], &shown["prompt"]), (&json!("completed"), &json!("MARK-b")), "{shown}");
     assert_eq!(prompts(&bench), 3);
     bench.rejoin(&["fsck"]).done();
+    let listed = |daemon: &Daemon<'_>| {
+        let listed = daemon.get("/api/v1/runs").is(200)["runs"].clone();
+        let told = |run: &Value| (text(&run["prompt"]).to_owned(), run["agent"].clone());
+        listed.as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+    };
+    let told = ["MARK-b", "MARK-b", "MARK-a SLOW 100000"].map(|prompt| (prompt.to_owned(), json!("demo")));
+    assert_eq!(listed(&daemon), told, "the real words and the real agent, also of what named none");
+    daemon.kill();
+    let daemon = Daemon::start(&bench);
+    assert_eq!(listed(&daemon), told);
+    // One that waits to be had again says with which words.
+    let slow = daemon.post("/api/v1/runs", &next(&taken["conversation"], "SLOW 100000")).is(202);
+    until(&daemon, &slow["run"], "running");
+    daemon.post(&format!("/api/v1/runs/{}/retry", text(&waits["run"])), &json!({})).is(202);
+    let queue = daemon.get(&format!("/api/v1/conversations/{}/queue", text(&taken["conversation"]))).is(200);
+    assert_eq!(queue["runs"][0]["prompt"], "MARK-b");
 }
 
 #[test]
