@@ -364,6 +364,19 @@ pub(crate) fn in_rows(text: &str) -> String {
     wrap::hanging(&visible(text), tty::columns(), SET_OFF.len()).join("\n")
 }
 
+/// What was said to an agent, that one's name before it: `demo › now fix it`.
+pub(crate) fn said_by(who: &str, words: &str) -> Painted {
+    let who = format!("{} ›", label(who));
+    let text = label_lines(&format!("{who} {}", words.trim_end()));
+    let text = wrap::hanging_words(&text, tty::columns(), SET_OFF.len()).join("\n");
+    let mut out = Painted::default();
+    let rest = text.strip_prefix(&who);
+    out.style(Style::ACCENT.when(style::colour()), rest.map_or("", |_| &who));
+    out.text(rest.unwrap_or(&text));
+    out.text("\n");
+    out
+}
+
 /// What stands before a line that is set off.
 const SET_OFF: &str = "    ";
 

@@ -116,6 +116,20 @@ fn a_question_asked_elsewhere_is_answered_here_by_the_same_menu() {
 }
 
 #[test]
+fn words_that_come_while_the_agent_asks_elsewhere_are_kept_and_told_of_the_way() {
+    let bench = Bench::after_a_turn();
+    let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
+    here.types("and then\r").shows("the agent waits for an answer elsewhere: Tea or coffee?");
+    here.shows("`/answer`").shows("demo › and then");
+    assert!(!here.raw().contains("--wait"), "{}", here.raw());
+    here.types("\u{3}").says("demo", "/answer").shows("Esc leaves it open").types("1").shows("answered: tea");
+    here.shows("You answered “tea”.").says("demo", "/quit");
+    there.shows("You answered “tea”.").says("demo", "/quit");
+    here.ends(0);
+    there.ends(0);
+}
+
+#[test]
 fn of_two_who_answer_the_first_one_stands_and_the_other_is_told() {
     let bench = Bench::after_a_turn();
     let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
