@@ -111,7 +111,8 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     let Some(picture) = paged("show", "echo \"with LESS=$LESS\"; sed 's/^/P /'") else { return };
     assert!(picture.starts_with("with LESS=FRX\nP conversation "), "{picture}");
     assert_eq!(picture.matches("P a line\n").count(), 40, "{picture}");
-    for (args, pager) in [("show --no-pager", "sed 's/^/P /'"), ("ls", "sed 's/^/P /'"), ("show", "")] {
+    let sed = "sed 's/^/P /'";
+    for (args, pager) in [("show --no-pager", sed), ("--no-pager show", sed), ("ls", sed), ("show", "")] {
         let picture = paged(args, pager).unwrap();
         assert!(!picture.contains("P "), "{args}, {pager:?}: {picture}");
     }
