@@ -1,6 +1,7 @@
 //! `rejoin chat` while others go on with the same conversation.
 
 use super::chat::prompts;
+use super::screens::unreadable;
 use crate::support::{Bench, Screen};
 
 const CTRL_U: &str = "\u{15}";
@@ -109,6 +110,7 @@ fn a_question_asked_elsewhere_is_answered_here_by_the_same_menu() {
     here.types("\r").shows("› 1 tea").shows("Esc leaves it open").types("2").shows("answered: coffee");
     there.shows("answered: coffee (elsewhere, by chat)").shows("You answered “coffee”.");
     here.shows("You answered “coffee”.").shows("✓ ").says("demo", "/quit");
+    assert_eq!([unreadable(&here), unreadable(&there)].concat(), [""; 0]);
     there.says("demo", "/quit");
     there.ends(0);
     let text = here.ends(0);
