@@ -50,11 +50,15 @@ New here?  rejoin demo                            a tour on the embedded agent, 
 
 Exit codes: 0 done, 1 the agent failed, 2 usage, 3 timeout, 4 not found, 5 permission, 6 busy,
 7 rejoin itself failed, 130 cancelled. Data: $REJOIN_HOME; settings: `rejoin config`.
-With `-C DIR`, every command does what it would do if it were called in that directory.")]
+With `-C DIR`, every command does what it would do if it were called in that directory; with
+`--no-pager`, none shows its output through $PAGER.")]
 pub(crate) struct Cli {
     /// Do it as if it were called in this directory. The help above tells of it once, for all commands
     #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath, global = true, hide = true)]
     pub(crate) called_in: Option<PathBuf>,
+    /// Stands before a command, too, as git has it. The commands whose output may be long know it by the same name
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_pager: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -6,6 +6,7 @@ use rejoin::{Decision, DryRun, Rejoin};
 
 use crate::commands::turn_args::Output;
 use crate::screen::{self, label};
+use crate::table::fitted;
 use crate::turn_words::{Headline, Stage, decision};
 use crate::{exit, style};
 
@@ -32,8 +33,9 @@ pub(crate) fn show(rejoin: &Rejoin, plan: &DryRun, output: Output) -> anyhow::Re
             other => decision(other, Stage::Would),
         };
         let argv: Vec<String> = plan.argv.iter().map(|arg| quoted(arg)).collect();
-        let _ = writeln!(out, "decision   {decided}");
-        let _ = writeln!(out, "directory  {}", label(&plan.cwd));
+        out += &fitted(&format!("decision   {decided}"), 4);
+        out += &fitted(&format!("directory  {}", label(&plan.cwd)), 4);
+        // In one piece, to be copied.
         let _ = writeln!(out, "command    {}", label(&argv.join(" ")));
         for name in &plan.env {
             let _ = writeln!(out, "env        {}", label(name));

@@ -143,6 +143,13 @@ impl Painted {
         self.0.push('\u{7}');
     }
 
+    /// The same with so many blanks before every line that is not empty.
+    pub(crate) fn indented(&self, by: usize) -> Self {
+        let indent = " ".repeat(by);
+        let lines = self.0.split_inclusive('\n');
+        Self(lines.flat_map(|line| [if line.trim().is_empty() { "" } else { &indent }, line]).collect())
+    }
+
     /// Adds what is painted already.
     pub(crate) fn append(&mut self, other: &Self) {
         self.0.push_str(&other.0);
@@ -357,6 +364,19 @@ pub(crate) fn in_rows(text: &str) -> String {
     wrap::hanging(&visible(text), tty::columns(), SET_OFF.len()).join("\n")
 }
 
+/// What was said to an agent, that one's name before it: `demo › now fix it`.
+pub(crate) fn said_by(who: &str, words: &str) -> Painted {
+    let who = format!("{} ›", label(who));
+    let text = label_lines(&format!("{who} {}", words.trim_end()));
+    let text = wrap::hanging_words(&text, tty::columns(), SET_OFF.len()).join("\n");
+    let mut out = Painted::default();
+    let rest = text.strip_prefix(&who);
+    out.style(Style::ACCENT.when(style::colour()), rest.map_or("", |_| &who));
+    out.text(rest.unwrap_or(&text));
+    out.text("\n");
+    out
+}
+
 /// What stands before a line that is set off.
 const SET_OFF: &str = "    ";
 
@@ -372,7 +392,7 @@ pub(crate) fn usage(error: &clap::Error, colour: bool) {
         let _ = error.print();
         return;
     }
-    let text = error.render().ansi().to_string();
+    let text = in_rows(&error.render().ansi().to_string()) + "\n";
     let mut out = Painted::default();
     match text.strip_prefix("error:") {
         Some(rest) => {
@@ -395,6 +415,14 @@ mod tests {
         out.cursor(Cursor::Up(2));
         let _ = fmt::Write::write_str(&mut out, "\u{1b}]52;c;x\u{7}");
         assert_eq!(out.0, "a␛[2Jb\u{1b}[2mc\\u{9b}d\u{1b}[0m\u{1b}[2A␛]52;c;x␇");
+    }
+
+    #[test]
+    fn what_is_indented_keeps_its_styles() {
+        let mut out = Painted::default();
+        out.style(Style::BOLD, "one");
+        out.text("\n\ntwo\n");
+        assert_eq!(out.indented(2).0, "  \u{1b}[1mone\u{1b}[0m\n\n  two\n");
     }
 
     #[test]

@@ -5,11 +5,22 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::screen::label;
 use crate::tty;
+use crate::wrap::hanging;
 
 /// How wide the output may be: as the terminal is, or as `$COLUMNS` says.
 pub(crate) fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     asked.or_else(tty::stdout_columns).filter(|columns| *columns >= 40).unwrap_or(120)
+}
+
+/// How wide what is printed for a person may be; what others get is not broken.
+pub(crate) fn width_for_a_person() -> usize {
+    if for_a_person() { width() } else { usize::MAX }
+}
+
+/// A line as wide as that at most; what does not fit is set off by so many columns.
+pub(crate) fn fitted(line: &str, indent: usize) -> String {
+    hanging(line, width_for_a_person(), indent).join("\n") + "\n"
 }
 
 /// Whether data is printed for a person.
@@ -31,9 +42,12 @@ pub(crate) struct Column {
     pub(crate) cells: Vec<String>,
 }
 
-/// Lays columns out; `stretched` gets what room is left. Columns without content are left out.
+/// Lays columns out; `stretched` gets what room is left. Columns without content are left out. Where all that could go
+/// has gone and there is still no room, the widest ones are cut, but for the first, by which things are called.
 pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, header: bool) -> String {
+    /// What `stretched` is worth that others go.
     const LEAST: usize = 24;
+    const NARROWEST: usize = 8;
     // Widths are those of what is seen.
     for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
         *cell = label(cell);
@@ -54,11 +68,18 @@ pub(crate) fn lay_out(mut columns: Vec<Column>, stretched: &str, width: usize, h
         };
         columns.remove(spare);
     }
-    let room = width.saturating_sub(taken(&columns)).max(8);
-    let sizes: Vec<usize> = columns
+    let room = width.saturating_sub(taken(&columns)).max(NARROWEST);
+    let mut sizes: Vec<usize> = columns
         .iter()
         .map(|column| if column.title == stretched { size(column).min(room) } else { size(column) })
         .collect();
+    let gaps = 2 * sizes.len().saturating_sub(1);
+    while sizes.iter().sum::<usize>() + gaps > width {
+        match sizes.iter_mut().skip(1).max().filter(|size| **size > NARROWEST) {
+            Some(widest) => *widest -= 1,
+            None => break,
+        }
+    }
     let mut out = String::new();
     let mut line = |cells: Vec<&str>| {
         let mut text = String::new();
@@ -115,5 +136,18 @@ mod tests {
         assert_eq!(lines[2], "00000000  b                                      3");
         assert!(lines.iter().all(|line| line.width() <= 50), "{narrow}");
         assert!(lay_out(columns(), "title", 100, false).contains("feature/a-long-name"));
+    }
+
+    #[test]
+    fn what_cannot_go_is_cut_but_never_the_first() {
+        let mut columns = columns();
+        for column in &mut columns {
+            column.spare = 0;
+        }
+        let narrow = lay_out(columns, "title", 36, true);
+        let lines: Vec<&str> = narrow.lines().collect();
+        assert_eq!(lines[0], "id        title     turns  branch");
+        assert_eq!(lines[1], "4f1c2a9e  修复这…      12  feature/…");
+        assert!(lines.iter().all(|line| line.width() <= 36), "{narrow}");
     }
 }

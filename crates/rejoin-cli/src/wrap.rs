@@ -5,8 +5,7 @@ use unicode_width::UnicodeWidthStr;
 /// A text in lines no wider than this; what stands at the beginning of a line stays there, and a word that is wider
 /// than a line is left to the terminal.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let lines = text.lines();
-    lines.flat_map(|line| one(line, width, "", line.split_inclusive(char::is_whitespace))).collect()
+    hanging_words(text, width, 0)
 }
 
 /// The same, with what does not fit in a line set off by so many columns. What stands in backticks is one word: it is
@@ -14,6 +13,13 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 pub(crate) fn hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent);
     text.lines().flat_map(|line| one(line, width, &indent, words_and_commands(line).into_iter())).collect()
+}
+
+/// The same of what somebody said: backticks mean nothing in it.
+pub(crate) fn hanging_words(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let indent = " ".repeat(indent);
+    let lines = text.lines();
+    lines.flat_map(|line| one(line, width, &indent, line.split_inclusive(char::is_whitespace))).collect()
 }
 
 fn one<'a>(line: &str, width: usize, hang: &str, words: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -76,5 +82,6 @@ mod tests {
             ["go on with", "  `rejoin ls -A`", "  now"]
         );
         assert_eq!(hanging("a ` is no command", 9, 0), ["a ` is no", "command"]);
+        assert_eq!(hanging_words("look at `rejoin ls -A` now", 16, 2), ["look at `rejoin", "  ls -A` now"]);
     }
 }

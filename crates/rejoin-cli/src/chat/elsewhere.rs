@@ -9,7 +9,7 @@ use rejoin::{ConversationId, ConversationWatch, Cursor, Event, NextEvents, Rejoi
 use rustyline::ExternalPrinter;
 
 use super::turns_elsewhere::TurnsElsewhere;
-use crate::screen::{Painted, label};
+use crate::screen::{Painted, in_rows, label};
 
 /// Nothing but the end of the chat needs to be heard sooner.
 const LOOK: Duration = Duration::from_mins(1);
@@ -115,7 +115,7 @@ impl Shared {
                 Ok(NextEvents::Over) => return,
                 Err(error) => {
                     let text = format!("! what happens elsewhere is not shown any more: {error}\n");
-                    let _ = printer.print(label(text.trim_end()) + "\n");
+                    let _ = printer.print(in_rows(&label(text.trim_end())) + "\n");
                     return;
                 }
             };

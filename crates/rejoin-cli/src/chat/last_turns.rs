@@ -7,7 +7,7 @@ use rejoin::{CallNote, CallStatus, ConversationView, Kind, Part, Turn};
 use super::tool_calls;
 use crate::commands::show::margin;
 use crate::markdown::Markdown;
-use crate::screen::{Painted, Style, label};
+use crate::screen::{Painted, Style, in_rows, said_by};
 use crate::{style, tty};
 
 /// So many turns; `/show` has all of them.
@@ -32,7 +32,7 @@ pub(super) fn last_turns(view: &ConversationView<'_>) -> anyhow::Result<Painted>
 }
 
 fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut Painted) -> anyhow::Result<()> {
-    let agent = label(turn.agent.as_ref().map_or("?", |agent| agent.as_str()));
+    let agent = turn.agent.as_ref().map_or("?", |agent| agent.as_str());
     let colour = style::colour();
     let mut markdown = Markdown::new(colour);
     let width = tty::text_columns();
@@ -42,10 +42,9 @@ fn one(view: &ConversationView<'_>, turn: &Turn, number: usize, out: &mut Painte
         view.tool_calls(turn, &messages).into_iter().map(|call| (call.call.id.clone(), call.call)).collect();
     for message in messages {
         if message.kind == Kind::User {
-            out.style(Style::ACCENT.when(colour), &format!("{agent} ›"));
-            out.text(&format!(" {}\n", message.text().trim_end()));
+            out.append(&said_by(agent, &message.text()));
             let margin = format!("turn {number} · {}", margin(view, turn));
-            out.style(Style::DIM.when(colour), &margin);
+            out.style(Style::DIM.when(colour), &in_rows(&margin));
             out.text("\n");
             continue;
         }

@@ -292,8 +292,21 @@ impl<'a> Live<'a> {
             }
             Err(error) => {
                 printer.broke_off(&error);
-                Err(error.into())
+                Err(self.refused(error))
             }
+        }
+    }
+
+    /// Why a turn did not begin: where the agent waits for an answer, that is what can be done about it here.
+    fn refused(&self, error: rejoin::Error) -> anyhow::Error {
+        match self.asked_elsewhere() {
+            Ok(Some(asked)) if error.is_busy() => {
+                let question = style::one_line(&asked.question().text, 90);
+                anyhow::anyhow!(
+                    "the agent waits for an answer elsewhere: {question} Give it with `/answer`, then say this again"
+                )
+            }
+            _ => error.into(),
         }
     }
 
@@ -323,6 +336,6 @@ fn in_a_line(outcome: &TurnOutcome) -> String {
         Outcome::Completed => format!("rejoin: {agent} is done"),
         Outcome::Failed { .. } => format!("rejoin: {agent} failed"),
         Outcome::Timeout { .. } => format!("rejoin: {agent} took too long"),
-        Outcome::Cancelled => format!("rejoin: {agent} was stopped"),
+        Outcome::Cancelled => format!("rejoin: {agent} was cancelled"),
     }
 }

@@ -6,7 +6,7 @@ use rejoin::{Change, Event, MessageId, Question, Told, TurnId, call_words};
 
 use super::tool_calls;
 use crate::markdown::Markdown;
-use crate::screen::{Painted, Style, label};
+use crate::screen::{Painted, Style, in_rows, label, said_by, set_off};
 use crate::turn_words::{self, Headline, Stage, closing_line};
 use crate::{style, tty};
 
@@ -58,8 +58,7 @@ impl TurnElsewhere {
         }
         match event {
             Event::Init { agent, plan, number, bytes, conversation, attachments, .. } => {
-                out.style(Style::ACCENT.when(style::colour()), &format!("{} ›", label(agent.as_str())));
-                out.text(&format!(" {}\n", self.prompt.trim_end()));
+                out.append(&said_by(agent.as_str(), &self.prompt));
                 for attachment in attachments {
                     dim(out, &format!("  + {}", style::attachment(attachment)));
                 }
@@ -156,6 +155,6 @@ fn dim(out: &mut Painted, text: &str) {
 }
 
 fn line(out: &mut Painted, style: Style, text: &str) {
-    out.style(style.when(style::colour()), &crate::screen::set_off(text));
+    out.style(style.when(style::colour()), &in_rows(&set_off(text)));
     out.text("\n");
 }

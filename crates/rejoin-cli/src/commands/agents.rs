@@ -1,10 +1,10 @@
-use std::fmt::Write as _;
-
 use clap::Args;
 use rejoin::AgentReport;
+use unicode_width::UnicodeWidthStr;
 
 use crate::pager::PagerArgs;
 use crate::screen::label;
+use crate::table::{fitted, width_for_a_person};
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -28,22 +28,27 @@ pub(crate) fn agents(args: &AgentsArgs) -> anyhow::Result<i32> {
 }
 
 fn paragraph(report: &AgentReport) -> String {
+    /// Where details begin: beside the names, if the terminal is wide, else below them.
+    const BESIDE: usize = 11;
+    const BELOW: usize = 2;
+    const WIDE: usize = 60;
+    let columns = width_for_a_person();
+    let indent = if columns >= WIDE { BESIDE } else { BELOW };
     let mut out = String::new();
     let Some(can) = &report.capabilities else {
-        let _ = writeln!(
-            out,
-            "○ {:<8} {} is not installed\n           {}\n",
-            report.agent, report.title, report.install
-        );
-        return out;
+        out += &fitted(&format!("○ {:<8} {} is not installed", report.agent, report.title), BELOW);
+        // Where it fits in a line it can be copied.
+        let room = columns.checked_sub(report.install.width()).unwrap_or(indent);
+        out += &fitted(&format!("{:1$}{2}", "", indent.min(room), report.install), indent + 2);
+        return out + "\n";
     };
     let version = label(can.version.as_deref().unwrap_or("version unknown"));
-    let _ = writeln!(out, "● {:<8} {} {version}", report.agent, report.title);
-    if let Some(path) = &report.path {
-        let _ = writeln!(out, "           command   {}", label(&style::home_path(path)));
-    }
-    if let Some(store) = &report.store {
-        let _ = writeln!(out, "           sessions  {}", label(&style::home_path(store)));
+    out += &fitted(&format!("● {:<8} {} {version}", report.agent, report.title), BELOW);
+    for (what, path) in [("command", &report.path), ("sessions", &report.store)] {
+        if let Some(path) = path {
+            let path = label(&style::home_path(path));
+            out += &fitted(&format!("{:indent$}{what:<8}  {path}", ""), indent + 2);
+        }
     }
     let abilities = [
         ("resume", can.resume),
@@ -52,7 +57,10 @@ fn paragraph(report: &AgentReport) -> String {
         ("choose id", can.choose_id),
         ("ask", can.ask),
     ];
-    let mark = |(name, yes): &(&str, bool)| format!("{} {name}", if *yes { "✓" } else { "✗" });
-    let _ = writeln!(out, "           {}\n", abilities.iter().map(mark).collect::<Vec<_>>().join("  "));
-    out
+    // A mark and its words stay together.
+    let mark =
+        |(name, yes): &(&str, bool)| format!("{}_{}", if *yes { "✓" } else { "✗" }, name.replace(' ', "_"));
+    let marks = abilities.iter().map(mark).collect::<Vec<_>>().join("  ");
+    out += &fitted(&format!("{:indent$}{marks}", ""), indent).replace('_', " ");
+    out + "\n"
 }

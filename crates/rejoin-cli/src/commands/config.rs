@@ -1,9 +1,8 @@
-use std::fmt::Write as _;
-
 use clap::{Args, Subcommand};
 use rejoin::{Config, Setting};
 
 use crate::screen::label;
+use crate::table::fitted;
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -67,11 +66,8 @@ fn show(json: bool) -> anyhow::Result<i32> {
     let lines: Vec<(String, String)> =
         all.iter().map(|one| (format!("{} = {}", label(&one.key), said(one)), origin(one))).collect();
     let widest = lines.iter().map(|(text, _)| text.chars().count()).max().unwrap_or_default().min(50);
-    let mut text = String::new();
-    for (setting, origin) in &lines {
-        let _ = writeln!(text, "{setting:<widest$}  # {origin}");
-    }
-    screen::print(text)?;
+    let line = |(setting, origin): &(String, String)| fitted(&format!("{setting:<widest$}  # {origin}"), 4);
+    screen::print(lines.iter().map(line).collect::<String>())?;
     Ok(exit::DONE)
 }
 

@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 use clap::Args;
 
 use crate::pager::PagerArgs;
-use crate::{ask, exit, style};
+use crate::table::width;
+use crate::{ask, exit, style, tty};
 
 /// Something that can be deleted for good.
 pub(super) trait Deletable {
@@ -17,8 +18,10 @@ pub(super) trait Deletable {
     /// The id people call it by.
     fn short_id(&self) -> String;
 
-    /// What it is, with a newline at the end.
-    fn line(&self) -> String;
+    /// What they are, a line for each, no wider than this.
+    fn lines(things: &[Self], width: usize) -> String
+    where
+        Self: Sized;
 
     /// Deletes it, unless somebody is at it.
     fn delete(self) -> anyhow::Result<()>;
@@ -44,7 +47,7 @@ pub(super) fn prune<T: Deletable>(old: Vec<T>, how: &PruneHow) -> anyhow::Result
         return Ok(exit::DONE);
     }
     if how.dry_run {
-        how.pager.print(&old.iter().map(T::line).collect::<String>().into())?;
+        how.pager.print(&T::lines(&old, width()).into())?;
         return Ok(exit::DONE);
     }
     delete(old, how.yes)
@@ -78,8 +81,8 @@ fn may_delete<T: Deletable>(things: &[T]) -> anyhow::Result<bool> {
         let text = format!("this would delete {what} for good; say --yes if that is meant");
         return Err(rejoin::Error::Config(text).into());
     }
-    for thing in things {
-        style::talk(thing.line().trim_end());
+    for line in T::lines(things, tty::columns()).lines() {
+        style::talk(line);
     }
     let yes = ask::yes(&format!("delete {what} for good? ({})", T::STAYS));
     if !yes {

@@ -1,10 +1,9 @@
-use std::fmt::Write as _;
-
 use clap::Args;
 use rejoin::{AgentCheck, AgentCheckup, Finding};
 
 use crate::pager::PagerArgs;
 use crate::screen::label;
+use crate::table::fitted;
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -56,11 +55,14 @@ fn paragraph(checkup: &AgentCheckup) -> String {
 
 /// What was found, point by point.
 fn points(title: &str, checks: &[AgentCheck]) -> String {
-    let mut out = format!("{title}\n");
+    /// Where the texts begin.
+    const BESIDE: usize = 15;
+    let mut out = fitted(title, 2);
     for check in checks {
-        let _ = writeln!(out, "    {} {:<8} {}", mark(check.finding), check.name, label(&check.text));
+        let line = format!("    {} {:<8} {}", mark(check.finding), check.name, label(&check.text));
+        out += &fitted(&line, BESIDE);
         if !check.next.is_empty() {
-            let _ = writeln!(out, "               → {}", label(&check.next));
+            out += &fitted(&format!("{:BESIDE$}→ {}", "", label(&check.next)), BESIDE + 2);
         }
     }
     out.push('\n');

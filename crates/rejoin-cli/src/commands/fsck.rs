@@ -5,6 +5,7 @@ use rejoin::JournalCheck;
 
 use crate::pager::PagerArgs;
 use crate::screen::label;
+use crate::table::fitted;
 use crate::{exit, screen, style};
 
 #[derive(Args)]
@@ -49,14 +50,14 @@ pub(crate) fn fsck(args: &FsckArgs) -> anyhow::Result<i32> {
 fn paragraph(checked: &JournalCheck) -> String {
     let mut out = format!("{}  {} readable\n", checked.id.short(), style::plural(checked.turns, "turn"));
     for noted in &checked.problems {
-        let _ = writeln!(out, "  {}", label(&noted.to_string()));
+        out += &fitted(&format!("  {}", label(&noted.to_string())), 6);
     }
     let more = checked.count.saturating_sub(checked.problems.len() as u64);
     if more > 0 {
         let _ = writeln!(out, "  … and {more} more");
     }
     for repaired in &checked.repaired {
-        let _ = writeln!(out, "  repaired: {}", label(repaired));
+        out += &fitted(&format!("  repaired: {}", label(repaired)), 6);
     }
     out
 }

@@ -2,7 +2,9 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use rejoin::{Agent, ConversationId, ListFilter, ListedConversation, OtherPlaces};
+use rejoin::{
+    Agent, ConversationId, ConversationState, ListFilter, ListedConversation, OtherPlaces, Outcome, Rejoin,
+};
 
 use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
@@ -44,6 +46,8 @@ pub(crate) struct LsArgs {
 
 /// How many a person is shown.
 const PAGE: usize = 50;
+/// Fewer columns have no room for a project's path beside the rest.
+const NARROW: usize = 60;
 
 /// `rejoin ls`
 pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
@@ -83,7 +87,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
     if listing.conversations.is_empty() {
         style::talk(&nothing(&rejoin, args, &places)?);
     }
-    let table = table(&listing.conversations, args.all_projects);
+    let table = table(&rejoin, &listing.conversations, args.all_projects);
     let mut out = Painted::default();
     let (header, rest) = match table.split_once('\n') {
         Some((header, rest)) if in_colour() => (header, format!("\n{rest}")),
@@ -99,7 +103,7 @@ pub(crate) fn ls(args: &LsArgs) -> anyhow::Result<i32> {
 }
 
 /// Why the list is empty, and what to do about it.
-fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs, places: &OtherPlaces) -> anyhow::Result<String> {
+fn nothing(rejoin: &Rejoin, args: &LsArgs, places: &OtherPlaces) -> anyhow::Result<String> {
     let tags = rejoin.tags(super::project_here(args.all_projects)?)?;
     if let Some(unknown) = args.tag.iter().find(|tag| !tags.contains(*tag)) {
         let hint = rejoin::suggestion(unknown, tags.into_iter());
@@ -116,14 +120,16 @@ fn nothing(rejoin: &rejoin::Rejoin, args: &LsArgs, places: &OtherPlaces) -> anyh
 
 /// Conversations, each with its line.
 pub(super) fn lines(filter: &ListFilter) -> anyhow::Result<Vec<(ConversationId, String)>> {
-    let list = super::open_indexed()?.list(filter)?.conversations;
-    let lines: Vec<String> = table(&list, filter.project.is_none()).lines().map(str::to_owned).collect();
+    let rejoin = super::open_indexed()?;
+    let list = rejoin.list(filter)?.conversations;
+    let table = table(&rejoin, &list, filter.project.is_none());
+    let lines: Vec<String> = table.lines().map(str::to_owned).collect();
     // On a terminal, a line with the names of the columns comes first.
     let first = lines.len() - list.len();
     Ok(list.iter().map(|listed| listed.id).zip(lines.into_iter().skip(first)).collect())
 }
 
-fn table(list: &[ListedConversation], with_project: bool) -> String {
+fn table(rejoin: &Rejoin, list: &[ListedConversation], with_project: bool) -> String {
     let column = |title, right, spare, cell: &dyn Fn(&ListedConversation) -> String| Column {
         title,
         right,
@@ -150,22 +156,42 @@ fn table(list: &[ListedConversation], with_project: bool) -> String {
     let mut columns = vec![
         column("id", false, 0, &|listed| listed.id.short()),
         column("title", false, 0, &|listed| title(listed, 200)),
-        column("tags", false, 2, &tags),
-        column("agents", false, 1, &agents),
-        column("turns", true, 0, &|listed| listed.turns.to_string()),
+        column("tags", false, 3, &tags),
+        column("agents", false, 2, &agents),
+        column("turns", true, 1, &|listed| listed.turns.to_string()),
         column("age", true, 0, &|listed| style::short_age(listed.used())),
-        column("tokens", true, 3, &usage),
-        column("cost", true, 5, &|listed| listed.cost.map(style::dollars).unwrap_or_default()),
-        column("branch", false, 4, &branch),
-        column("git", false, 6, &|listed| style::cut(listed.git_branch.as_deref().unwrap_or_default(), 24)),
-        column("state", false, 0, &|listed| listed.state.name().to_owned()),
+        column("tokens", true, 4, &usage),
+        column("cost", true, 6, &|listed| listed.cost.map(style::dollars).unwrap_or_default()),
+        column("branch", false, 5, &branch),
+        column("git", false, 7, &|listed| style::cut(listed.git_branch.as_deref().unwrap_or_default(), 24)),
+        column("state", false, 0, &|listed| state(rejoin, listed).to_owned()),
     ];
     if with_project {
+        // Where there is no room for a path, its end tells more than its beginning, and more than an age.
+        let is_narrow = width() < NARROW;
+        columns.retain(|column| column.title != "age" || !is_narrow);
         columns.push(column("project", false, 0, &|listed| {
-            listed.project.as_deref().map(style::home_path).unwrap_or_default()
+            let path = listed.project.as_deref().map(style::home_path).unwrap_or_default();
+            let name = path.rsplit('/').next().filter(|name| is_narrow && !name.is_empty());
+            name.map_or_else(|| path.clone(), str::to_owned)
         }));
     }
     lay_out(columns, "title", width(), for_a_person() && !list.is_empty())
+}
+
+/// How a conversation stands, in the words that `run` and `show` have for its last turn: a program is told that it was
+/// interrupted, whoever did it.
+fn state(rejoin: &Rejoin, listed: &ListedConversation) -> &'static str {
+    if listed.state == ConversationState::Interrupted {
+        let view = rejoin.open_conversation(listed.id).ok();
+        let receipt = view.as_ref().and_then(|view| view.path().last()?.receipt.as_ref());
+        match receipt.map(|receipt| &receipt.outcome) {
+            Some(Outcome::Cancelled) => return "cancelled",
+            Some(Outcome::Timeout { .. }) => return "timeout",
+            _ => {}
+        }
+    }
+    listed.state.name()
 }
 
 /// The name of a conversation, else how it begins.

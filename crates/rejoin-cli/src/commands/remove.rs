@@ -5,6 +5,7 @@ use rejoin::{ConversationView, PruneFilter};
 
 use super::delete::{self, Deletable, PruneHow};
 use crate::style;
+use crate::table::{Column, lay_out};
 
 #[derive(Args)]
 pub(crate) struct RmArgs {
@@ -68,11 +69,22 @@ impl Deletable for ConversationView<'_> {
         self.id().short()
     }
 
-    fn line(&self) -> String {
-        let title = self.title().unwrap_or_default();
-        let turns = style::plural(self.conversation().tree.turns().len(), "turn");
-        let title = style::title(self.conversation().name.as_deref(), &title, 44);
-        format!("{}  {title:<44}  {turns}\n", self.id().short())
+    fn lines(things: &[Self], width: usize) -> String {
+        let column = |title, spare, cell: &dyn Fn(&Self) -> String| Column {
+            title,
+            right: false,
+            spare,
+            cells: things.iter().map(cell).collect(),
+        };
+        let columns = vec![
+            column("id", 0, &|view| view.id().short()),
+            column("title", 0, &|view| {
+                let title = view.title().unwrap_or_default();
+                style::title(view.conversation().name.as_deref(), &title, 200)
+            }),
+            column("turns", 1, &|view| style::plural(view.conversation().tree.turns().len(), "turn")),
+        ];
+        lay_out(columns, "title", width, false)
     }
 
     fn delete(self) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ use super::pick_conversation::pick_conversation;
 use super::show::ShowArgs;
 use crate::pager::PagerArgs;
 use crate::screen::{self, Painted, Style, label};
-use crate::table::{for_a_person, in_colour, width};
+use crate::table::{in_colour, width_for_a_person};
 use crate::wrap::hanging;
 use crate::{exit, style};
 
@@ -101,7 +101,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
 }
 
 fn paragraph(hit: &SearchHit, out: &mut Painted) {
-    let columns = if for_a_person() { width() } else { usize::MAX };
+    let columns = width_for_a_person();
     // What does not fit stands below the title, behind the id.
     for line in hanging(&about(hit), columns, 10) {
         let _ = writeln!(out, "{line}");

@@ -7,7 +7,7 @@ use rejoin::{GroupCounts, StatsFilter, TurnCounts};
 
 use crate::pager::PagerArgs;
 use crate::screen::{self, label};
-use crate::table::{Column, for_a_person, lay_out, width};
+use crate::table::{Column, lay_out, width, width_for_a_person};
 use crate::turn_words::reason_named;
 use crate::wrap::hanging;
 use crate::{exit, style};
@@ -89,7 +89,7 @@ pub(crate) fn stats(args: &StatsArgs) -> anyhow::Result<i32> {
 
 fn totals(all: &TurnCounts) -> String {
     let mut out = String::new();
-    let columns = if for_a_person() { width() } else { usize::MAX };
+    let columns = width_for_a_person();
     let bar = width().saturating_sub(20).clamp(10, 30);
     let mut line = |what: &str, text: String| {
         for row in hanging(format!("{what:<9} {text}").trim_end(), columns, 18) {

@@ -5,7 +5,7 @@ use clap::Args;
 use rejoin::{Agent, Decision, Divergence, Guard, GuardCheck, TurnBuilder, Why};
 
 use crate::screen::{self, label};
-use crate::table::{for_a_person, width};
+use crate::table::width_for_a_person;
 use crate::turn_words::{Stage, decision, reason};
 use crate::wrap::{hanging, wrapped};
 use crate::{exit, style};
@@ -43,7 +43,7 @@ pub(crate) fn why_of(mut turn: TurnBuilder<'_>, agent: Option<Agent>, json: bool
     }
     let view = rejoin.open_conversation(why.conversation)?;
     let number = |turn| view.path().iter().position(|other| other.id == turn).map_or(0, |at| at + 1);
-    let columns = if for_a_person() { width() } else { usize::MAX };
+    let columns = width_for_a_person();
     let mut out = hanging(&outlook(&why), columns, 4).join("\n") + "\n";
     let version = why.version.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
     let resume = if why.can_resume { "it takes a session's id" } else { "it cannot go on with a session" };
@@ -81,7 +81,7 @@ fn line(out: &mut String, ok: bool, name: &str, words: &str) {
     const WIDE: usize = 60;
     let mark = if ok { '✓' } else { '✗' };
     let (name, words) = (label(name), label(words));
-    let columns = if for_a_person() { width() } else { usize::MAX };
+    let columns = width_for_a_person();
     let indent = if columns >= WIDE { BESIDE } else { BELOW };
     let mut lines = wrapped(&words, columns - indent).into_iter();
     if columns >= WIDE {

@@ -166,6 +166,11 @@ impl Run {
     /// What the last step came to, for the next program in a pipe; of a group, what the last of its steps said that
     /// said something.
     pub fn last_output(&self, flow: &Flow) -> Option<&str> {
+        self.last_to_speak(flow).map(|ended| ended.output.as_str())
+    }
+
+    /// The step whose output that is.
+    pub fn last_to_speak(&self, flow: &Flow) -> Option<&Ended> {
         let results = &self.steps.results;
         let speaks =
             |ended: &Ended| ended.key.index.is_none() && (ended.state == State::Done || ended.allowed);
@@ -174,7 +179,7 @@ impl Run {
         let inner = last.and_then(|ended| flow.step(&ended.key.step)).map(Step::inner).unwrap_or_default();
         let in_group = |ended: &&Ended| speaks(ended) && among(ended, inner) && !ended.output.is_empty();
         let said = if inner.is_empty() { last } else { results.iter().rfind(in_group) };
-        said.map(|ended| ended.output.as_str()).filter(|output| !output.is_empty())
+        said.filter(|ended| !ended.output.is_empty())
     }
 }
 

@@ -29,18 +29,22 @@ pub(super) fn ls(args: &FlowLsArgs) -> anyhow::Result<i32> {
         let (place, more) = if args.all_projects { ("", "") } else { (" here", "; `-A` lists all projects") };
         style::talk(&format!("no flow was run{place} yet; begin with `rejoin flow run FILE`{more}"));
     }
-    let lines = if for_a_person() { table(&runs) } else { runs.iter().map(line).collect() };
+    let lines = if for_a_person() {
+        table(&runs.iter().collect::<Vec<_>>(), width(), !runs.is_empty())
+    } else {
+        runs.iter().map(line).collect()
+    };
     args.pager.print(&lines.into())?;
     Ok(exit::DONE)
 }
 
-/// The same as wide as the terminal: what there is no room for is left out.
-fn table(runs: &[Overview]) -> String {
+/// The same in a table of this width: what there is no room for is left out.
+pub(super) fn table(runs: &[&Overview], width: usize, header: bool) -> String {
     let column = |title, right, spare, cell: &dyn Fn(&Overview) -> String| Column {
         title,
         right,
         spare,
-        cells: runs.iter().map(cell).collect(),
+        cells: runs.iter().map(|run| cell(run)).collect(),
     };
     let columns = vec![
         column("run", false, 0, &|run| short_run_id(run.id)),
@@ -50,7 +54,7 @@ fn table(runs: &[Overview]) -> String {
         column("begun", true, 2, &|run| style::since(&run.time)),
         column("directory", false, 3, &|run| style::home_path(flow_and_place(run).1)),
     ];
-    lay_out(columns, "flow", width(), !runs.is_empty())
+    lay_out(columns, "flow", width, header)
 }
 
 /// What is run, and where; of one that lost its beginning, its file.
@@ -61,7 +65,7 @@ fn flow_and_place(run: &Overview) -> (&str, &str) {
     }
 }
 
-pub(super) fn line(run: &Overview) -> String {
+fn line(run: &Overview) -> String {
     let (flow, place) = flow_and_place(run);
     format!(
         "{}  {:<24}  {:<11}  {:>13}  {:>14}  {}\n",

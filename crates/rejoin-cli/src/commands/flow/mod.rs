@@ -7,6 +7,7 @@ mod run;
 mod run_printer;
 mod running_steps;
 mod show;
+mod step_output;
 mod validate;
 
 use clap::Subcommand;

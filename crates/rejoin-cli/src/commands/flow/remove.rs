@@ -4,7 +4,7 @@ use clap::Args;
 use rejoin::Rejoin;
 use rejoin_flow::{Overview, RunStart, short_run_id};
 
-use super::ls::line;
+use super::ls::table;
 use crate::commands::delete::{self, Deletable, PruneHow};
 use crate::commands::{here, open, project_here};
 
@@ -69,8 +69,8 @@ impl Deletable for StoredRun<'_> {
         short_run_id(self.overview.id)
     }
 
-    fn line(&self) -> String {
-        line(&self.overview)
+    fn lines(things: &[Self], width: usize) -> String {
+        table(&things.iter().map(|run| &run.overview).collect::<Vec<_>>(), width, false)
     }
 
     fn delete(self) -> anyhow::Result<()> {

@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -8,9 +7,11 @@ use rejoin_flow::{Options, Prepared, ResumeOptions, RunBy, Source, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run_printer::RunPrinter;
+use super::step_output;
 use crate::commands::turn_args::Output;
 use crate::commands::{here, open};
-use crate::{exit, screen, style};
+use crate::table::{fitted, width_for_a_person};
+use crate::{exit, screen, style, tty};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -36,6 +37,9 @@ pub(crate) struct FlowRunArgs {
     /// How the outcome is printed: the last step's output, the whole run, or every record and event
     #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
     pub(crate) output: Output,
+    /// Print the final answer as it came also on a terminal: headings, tables and code are not rendered
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 #[derive(Args)]
@@ -52,6 +56,9 @@ pub(crate) struct FlowResumeArgs {
     /// How the outcome is printed: the last step's output, the whole run, or every record and event
     #[arg(short, long, value_enum, default_value_t = Output::Text, hide_possible_values = true, value_name = "text|json|stream-json")]
     pub(crate) output: Output,
+    /// Print the final answer as it came also on a terminal: headings, tables and code are not rendered
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {
@@ -74,7 +81,7 @@ pub(super) fn run(args: &FlowRunArgs) -> anyhow::Result<i32> {
     if args.dry_run {
         return dry_run(&prepared, args.output);
     }
-    carry_out(prepared, args.output)
+    carry_out(prepared, args.output, args.plain)
 }
 
 /// `rejoin flow resume`
@@ -89,10 +96,10 @@ pub(super) fn resume(args: &FlowResumeArgs) -> anyhow::Result<i32> {
         style::loud(&format!("! {file} {words} since: {next}"));
     }
     let options = ResumeOptions { from: args.from.clone(), updated: args.updated, by: RunBy::Command };
-    carry_out(Prepared::again(&rejoin, begun.id, &options)?, args.output)
+    carry_out(Prepared::again(&rejoin, begun.id, &options)?, args.output, args.plain)
 }
 
-fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
+fn carry_out(prepared: Prepared<'_>, output: Output, plain: bool) -> anyhow::Result<i32> {
     let stop = Stop::default();
     stop_on_signals(&stop)?;
     let printer = RunPrinter::new(output, &prepared.flow().name, prepared.id());
@@ -100,9 +107,13 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
     let run = prepared.carry_out(&stop, &|notice| printer.show(notice));
     let run = run.inspect_err(|error| printer.broke_off(error))?;
     match output {
-        Output::Text if printer.code() == exit::DONE => {
-            screen::data(&run.last_output(&flow).map(|said| format!("{said}\n")).unwrap_or_default())?;
-        }
+        Output::Text if printer.code() == exit::DONE => match run.last_to_speak(&flow) {
+            Some(said) if tty::on_stdout() && !plain => {
+                screen::print(step_output::rendered(said, &said.output, 0))?;
+            }
+            Some(said) => screen::data(&format!("{}\n", said.output))?,
+            None => {}
+        },
         Output::Json => screen::json(&run)?,
         Output::Text | Output::StreamJson => {}
     }
@@ -110,16 +121,24 @@ fn carry_out(prepared: Prepared<'_>, output: Output) -> anyhow::Result<i32> {
 }
 
 fn dry_run(prepared: &Prepared<'_>, output: Output) -> anyhow::Result<i32> {
+    /// Where the lines go on that do not fit: beside the names, if the terminal is wide, else below them.
+    const BESIDE: usize = 22;
+    const BELOW: usize = 4;
+    const WIDE: usize = 60;
     let steps = prepared.planned_steps();
     if output != Output::Text {
         screen::sorted_json(&steps)?;
         return Ok(exit::DONE);
     }
+    let indent = if width_for_a_person() >= WIDE { BESIDE } else { BELOW };
     let mut out = String::new();
     for step in &steps {
-        let _ = writeln!(out, "{:<20}  {}", screen::label(&step.step), screen::label(&step.does));
+        out += &fitted(&format!("{:<20}  {}", screen::label(&step.step), screen::label(&step.does)), indent);
         for inner in step.at_once.iter().flatten() {
-            let _ = writeln!(out, "  {:<18}  {}", screen::label(&inner.step), screen::label(&inner.does));
+            out += &fitted(
+                &format!("  {:<18}  {}", screen::label(&inner.step), screen::label(&inner.does)),
+                indent,
+            );
         }
     }
     screen::print(out)?;

@@ -1,6 +1,7 @@
 //! `rejoin chat` while others go on with the same conversation.
 
 use super::chat::prompts;
+use super::screens::unreadable;
 use crate::support::{Bench, Screen};
 
 const CTRL_U: &str = "\u{15}";
@@ -109,10 +110,25 @@ fn a_question_asked_elsewhere_is_answered_here_by_the_same_menu() {
     here.types("\r").shows("› 1 tea").shows("Esc leaves it open").types("2").shows("answered: coffee");
     there.shows("answered: coffee (elsewhere, by chat)").shows("You answered “coffee”.");
     here.shows("You answered “coffee”.").shows("✓ ").says("demo", "/quit");
+    assert_eq!([unreadable(&here), unreadable(&there)].concat(), [""; 0]);
     there.says("demo", "/quit");
     there.ends(0);
     let text = here.ends(0);
     assert_eq!(text.matches("answered: coffee").count(), 1, "it is said once: {text}");
+}
+
+#[test]
+fn words_that_come_while_the_agent_asks_elsewhere_are_kept_and_told_of_the_way() {
+    let bench = Bench::after_a_turn();
+    let Some((mut here, mut there)) = asked_elsewhere(&bench) else { return };
+    here.types("and then\r").shows("the agent waits for an answer elsewhere: Tea or coffee?");
+    here.shows("`/answer`").shows("demo › and then");
+    assert!(!here.raw().contains("--wait"), "{}", here.raw());
+    here.types("\u{3}").says("demo", "/answer").shows("Esc leaves it open").types("1").shows("answered: tea");
+    here.shows("You answered “tea”.").says("demo", "/quit");
+    there.shows("You answered “tea”.").says("demo", "/quit");
+    here.ends(0);
+    there.ends(0);
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn the_screen_of_a_conversation_that_goes_on_is_tidy_at_every_width() {
         insta::assert_snapshot!(format!("chat_at_{columns}_columns"), screen.picture());
         screen.types("2").shows("✓").shows("demo › ").types("/cost\r").shows("this path").shows("demo › ");
         screen.types("/help\r").shows("leaves.\n").shows("demo › ").types("/quit\r").shows("kept");
+        assert_eq!(screen.overlong(), [""; 0]);
         let picture = screen.picture();
         let after = picture.split_once("answered: coffee").unwrap().1;
         insta::assert_snapshot!(format!("chat_help_at_{columns}_columns"), after);

@@ -214,7 +214,7 @@ fn no_command_obeys_a_label_or_hides_what_it_says() {
         (&["completions", &missing], &["missing"]),
         (&["man", "--to", &manual], &["place"]),
         (&["mv", &missing, "."], &["missing"]),
-        (&["prune", "--older-than", "0s", "--dry-run"], &["name…"]),
+        (&["prune", "--older-than", "0s", "--dry-run"], &["name"]),
         (&["rm", &id], &["name…"]),
         (&["edit", &id, &missing, "-f", "-"], &["missing"]),
         (&["retry", &id, "--at", &missing], &["missing"]),

@@ -26,6 +26,7 @@ mod privacy;
 mod project_config;
 mod prompt;
 mod rendered;
+mod screens;
 mod sessions;
 mod settings;
 mod shells;

@@ -1,5 +1,6 @@
 //! Answers on a terminal: rendered, in lines that fit, in `run` and in `show`; and the pager.
 
+use super::screens::unreadable;
 use super::status_line::settled;
 use crate::support::{Bench, Screen};
 
@@ -38,6 +39,7 @@ fn an_answer_is_rendered_where_it_is_seen_and_as_it_came_elsewhere() {
         let _guards = settled(&bench);
         screen.shows("code=0");
         insta::assert_snapshot!(format!("answer_at_{columns}_columns"), screen.picture());
+        assert_eq!(unreadable(&screen), [""; 0]);
         assert!(screen.raw().contains("\u{1b}[35mfn\u{1b}[0m"), "code has colours: {:?}", screen.raw());
         screen.ends_here();
     }
@@ -111,7 +113,8 @@ fn what_is_longer_than_the_screen_goes_through_the_pager() {
     let Some(picture) = paged("show", "echo \"with LESS=$LESS\"; sed 's/^/P /'") else { return };
     assert!(picture.starts_with("with LESS=FRX\nP conversation "), "{picture}");
     assert_eq!(picture.matches("P a line\n").count(), 40, "{picture}");
-    for (args, pager) in [("show --no-pager", "sed 's/^/P /'"), ("ls", "sed 's/^/P /'"), ("show", "")] {
+    let sed = "sed 's/^/P /'";
+    for (args, pager) in [("show --no-pager", sed), ("--no-pager show", sed), ("ls", sed), ("show", "")] {
         let picture = paged(args, pager).unwrap();
         assert!(!picture.contains("P "), "{args}, {pager:?}: {picture}");
     }

@@ -239,6 +239,8 @@ fn what_is_exported_to_be_read() {
         "<pre><code>code</code></pre>",
         "<summary><b>shell</b> <code>echo &#39;```&#39;</code>",
         "● resumed",
+        "@media print",
+        "details::details-content { display: block; content-visibility: visible; }",
     ] {
         assert!(page.stdout().contains(words), "{words:?} is not there:\n{}", page.stdout());
     }

@@ -18,7 +18,7 @@ pub(crate) use claude::{failing_claude, fake_claude};
 pub(crate) use codex::fake_codex;
 pub(crate) use live::Live;
 pub(crate) use opencode::old_opencode;
-pub(crate) use picture::picture;
+pub(crate) use picture::{looks, overlong, picture};
 pub(crate) use processes::{Process, interrupt, kill, signal};
 pub(crate) use said::Said;
 pub(crate) use screen::{Screen, without_sequences};

@@ -1,10 +1,34 @@
 //! What a terminal shows after all that was printed: enough of one for what rejoin prints.
 
+use std::collections::BTreeSet;
+
 use unicode_width::UnicodeWidthChar;
 
 /// The lines of a terminal of so many columns, from the first one that was printed to the last.
 pub(crate) fn picture(raw: &str, columns: usize) -> String {
-    let mut terminal = Terminal { columns, lines: vec![Vec::new()], row: 0, column: 0 };
+    drawn(raw, columns).shown()
+}
+
+/// The lines that were wider than the terminal, up to where it broke them. A word that is
+/// wider than the terminal is none of them, if it stands alone.
+pub(crate) fn overlong(raw: &str, columns: usize) -> Vec<String> {
+    let lines = drawn(raw, columns).overlong.into_iter();
+    lines.filter(|line| line.trim().contains(' ') || line.ends_with(' ')).collect()
+}
+
+/// The codes of all colours and other looks that were used.
+pub(crate) fn looks(raw: &str) -> BTreeSet<String> {
+    let sequences = raw.split("\u{1b}[").skip(1);
+    let of_looks = sequences.filter_map(|text| {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+        text[end..].starts_with('m').then(|| text[..end].split(';').map(str::to_owned))
+    });
+    of_looks.flatten().collect()
+}
+
+fn drawn(raw: &str, columns: usize) -> Terminal {
+    let (lines, overlong) = (vec![Vec::new()], Vec::new());
+    let mut terminal = Terminal { columns, lines, row: 0, column: 0, overlong };
     let mut chars = raw.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -14,7 +38,7 @@ pub(crate) fn picture(raw: &str, columns: usize) -> String {
                     match chars.next() {
                         Some(c) if ('\u{40}'..='\u{7e}').contains(&c) => break c,
                         Some(c) => number.push(c),
-                        None => return terminal.shown(),
+                        None => return terminal,
                     }
                 };
                 terminal.obey(command, number.parse().ok());
@@ -25,7 +49,7 @@ pub(crate) fn picture(raw: &str, columns: usize) -> String {
             c => terminal.put(c),
         }
     }
-    terminal.shown()
+    terminal
 }
 
 struct Terminal {
@@ -34,6 +58,8 @@ struct Terminal {
     lines: Vec<Vec<Option<char>>>,
     row: usize,
     column: usize,
+    /// The lines that went on in the next row.
+    overlong: Vec<String>,
 }
 
 impl Terminal {
@@ -69,6 +95,8 @@ impl Terminal {
         }
         // Only the next character goes to the next line.
         if self.column + width > self.columns {
+            let row: String = self.lines[self.row].iter().flatten().collect();
+            self.overlong.push(format!("{row}{c}"));
             self.column = 0;
             self.down();
         }
@@ -83,6 +111,13 @@ impl Terminal {
         let line = |line: &Vec<Option<char>>| line.iter().flatten().collect::<String>().trim_end().to_owned();
         self.lines.iter().map(line).collect::<Vec<_>>().join("\n").trim_end().to_owned()
     }
+}
+
+#[test]
+fn lines_that_are_too_wide_are_found_but_not_words_that_are() {
+    assert_eq!(overlong("one two\nthree\n  seventeen\nfour\n", 5), ["one tw"]);
+    assert_eq!(overlong("three four\n", 5), ["three "]);
+    assert_eq!(looks("\u{1b}[1;36ma\u{1b}[0m\u{1b}[2J"), ["0", "1", "36"].map(str::to_owned).into());
 }
 
 #[test]

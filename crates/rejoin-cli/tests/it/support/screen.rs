@@ -3,7 +3,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use super::{Bench, Call, PATIENCE, eventually, picture};
+use super::{Bench, Call, PATIENCE, eventually, overlong, picture};
 
 /// `rejoin` on a terminal of its own, which `script` makes, and somebody who types.
 pub(crate) struct Screen {
@@ -87,6 +87,11 @@ impl Screen {
     pub(crate) fn picture(&self) -> String {
         let raw = self.raw();
         picture(raw.split("code=").next().unwrap_or_default(), self.columns)
+    }
+
+    /// The lines that were printed wider than the terminal.
+    pub(crate) fn overlong(&self) -> Vec<String> {
+        overlong(self.raw().split("code=").next().unwrap_or_default(), self.columns)
     }
 
     fn text(&self) -> String {

@@ -30,6 +30,13 @@
     scrollBy(0, now - top);
     turns[to].querySelector("[data-go]").focus({ preventScroll: true });
   });
+  // On paper nothing can be unfolded. Browsers whose folds no style sheet reaches are told so.
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.forEach((fold) => { fold.open = true; });
+  });
+  addEventListener("afterprint", () => unfolded.forEach((fold) => { fold.open = false; }));
   show(Number(list.value));
   const wanted = turns.findIndex((turn) => "#" + turn.id === location.hash);
   if (wanted >= 0 && turns[wanted].hidden) { show(end(wanted)); turns[wanted].scrollIntoView(); }
