@@ -10,7 +10,7 @@ test("Stop ends a turn in the middle; what it had said stays, and Retry is offer
   await send(page, "SLOW 3000");
   await shows(turn(2), "piece 5 of 3000");
   await stop.click();
-  await shows(turn(2), "Stopped");
+  await shows(turn(2), "Cancelled");
   await turn(2).getByRole("button", { name: "Retry" }).first().waitFor();
   await stop.waitFor({ state: "detached" });
   await shows(turn(2), "piece 5 of 3000");
@@ -48,7 +48,7 @@ test("what is sent while a turn runs waits as a chip that can be edited, moved a
   assert.equal((await daemon.turns(conversation)).length, 2, "something began before its time");
 
   await stop.click();
-  await shows(turn(2), "Stopped");
+  await shows(turn(2), "Cancelled");
   // A turn that was stopped holds what waits behind it until somebody says so.
   const goOn = queue.getByRole("button", { name: "Go on" });
   await eventually("the queue to go on", async () => {
