@@ -90,6 +90,7 @@ test("a page whose network is away says so, and shows all when it is back", asyn
   assert.equal(await drawn(page, 1), then, "the network was not away");
   network.mend();
   await page.getByRole("button", { name: "Try now" }).click();
+  await shows(page.getByRole("status"), /[0-9,]+ records? behind, all here now; nothing was lost/);
   await shows(turn(1), "piece 250 of 250");
   assert.equal(await drawn(page, 1), bare((await daemon.said(begun.conversation))[0] ?? ""));
 });

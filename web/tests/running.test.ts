@@ -10,7 +10,7 @@ test("Stop ends a turn in the middle; what it had said stays, and Retry is offer
   await send(page, "SLOW 3000");
   await shows(turn(2), "piece 5 of 3000");
   await stop.click();
-  await shows(turn(2), "Stopped");
+  await shows(turn(2), "Cancelled");
   await turn(2).getByRole("button", { name: "Retry" }).first().waitFor();
   await stop.waitFor({ state: "detached" });
   await shows(turn(2), "piece 5 of 3000");
@@ -22,10 +22,18 @@ test("what is sent while a turn runs waits as a chip that can be edited, moved a
   const { daemon, open, complaints } = await world(t);
   const conversation = await daemon.run("hello");
   const page = await open(`/c/${conversation}`);
-  const { turn, turns, stop } = parts(page);
+  const { turn, turns, stop, forecast, fresh } = parts(page);
+  await shows(forecast, /would resume [0-9a-f]{8}/);
+  const session = /resume ([0-9a-f]{8})/.exec(await forecast.innerText())?.[1];
   await send(page, "SLEEP 600");
   await stop.waitFor();
+  // What would hold now does not hold when its turn comes.
+  await shows(forecast, `after this turn: resumes ${session} if it ends well`);
+  await fresh.click();
+  await shows(forecast, "after this turn: begins fresh: forced");
+  await fresh.click();
   await send(page, "first MARK-a");
+  await shows(forecast, `after this turn and 1 that waits: resumes ${session} if they end well`);
   await send(page, "second MARK-b");
   await send(page, "third MARK-c");
   const queue = page.getByRole("region", { name: "Queue" });
@@ -48,7 +56,7 @@ test("what is sent while a turn runs waits as a chip that can be edited, moved a
   assert.equal((await daemon.turns(conversation)).length, 2, "something began before its time");
 
   await stop.click();
-  await shows(turn(2), "Stopped");
+  await shows(turn(2), "Cancelled");
   // A turn that was stopped holds what waits behind it until somebody says so.
   const goOn = queue.getByRole("button", { name: "Go on" });
   await eventually("the queue to go on", async () => {

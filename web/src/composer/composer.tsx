@@ -2,7 +2,7 @@
 
 import { createEffect, createSignal, For, on, Show, type JSX } from "solid-js";
 import { post, Problem } from "../api/client";
-import type { TakenRun, Wanted } from "../api/types";
+import type { Run, TakenRun, Wanted } from "../api/types";
 import type { ConversationModel } from "../conversation/model";
 import { isOver } from "../conversation/turn";
 import { Icon } from "../ui/icon";
@@ -10,7 +10,7 @@ import { Failure } from "../ui/states";
 import { installedAgents } from "./agents";
 import { AttachedFiles, Attachments } from "./attachments";
 import { keepDraft, loadDraft, newKey, writeDrafts } from "./draft";
-import { Forecast, type Wish } from "./forecast";
+import { Forecast, type Before, type Wish } from "./forecast";
 import { QueueChips } from "./queue";
 import "./composer.css";
 
@@ -39,6 +39,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const [problem, setProblem] = createSignal<Problem | null>(null);
   const [sending, setSending] = createSignal(false);
   const [sent, setSent] = createSignal(0);
+  const [waiting, setWaiting] = createSignal<Run[]>([]);
   // On a phone there is no room for wishes that are seldom changed.
   const [wishes, setWishes] = createSignal(false);
   const attachments = new Attachments();
@@ -52,6 +53,10 @@ export function Composer(props: ComposerProps): JSX.Element {
   const running = () => {
     const turn = last();
     return turn && !isOver(turn) ? turn : undefined;
+  };
+  const before = (): Before => {
+    const turn = running();
+    return { running: turn && { agent: turn.agent, plan: turn.plan }, waiting: waiting().map((run) => run.agent ?? null) };
   };
   const wish = (): Wish => ({ agent: chosen(), model: model(), cwd: cwd(), fresh: fresh() });
   const version = () => [props.model?.count(), last()?.status, props.model?.detail()?.etag, sent()];
@@ -134,7 +139,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   return (
     <form class="composer" aria-label="Next turn" onSubmit={(event) => { event.preventDefault(); void send(); }} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
       <div class="composer-inner">
-        <Show when={props.model}>{(open) => <QueueChips conversation={open().id} version={version()} />}</Show>
+        <Show when={props.model}>{(open) => <QueueChips conversation={open().id} version={version()} onWaiting={setWaiting} />}</Show>
         <Show when={problem()}>{(why) => <Failure error={why()} again={() => void send()} label="Not sent" />}</Show>
         <AttachedFiles attachments={attachments} />
         <div class="composer-box">
@@ -165,7 +170,7 @@ export function Composer(props: ComposerProps): JSX.Element {
             <button type="button" class="switch" role="switch" aria-checked={fresh()} onClick={() => setFresh(!fresh())}><span class="switch-track" aria-hidden="true" />Fresh session</button>
           </Show>
         </div>
-        <Forecast conversation={props.model?.id ?? null} wish={wish()} version={version()} />
+        <Forecast conversation={props.model?.id ?? null} wish={wish()} before={before()} version={version()} />
       </div>
     </form>
   );

@@ -11,7 +11,7 @@ import { visible } from "../ui/visible";
 /** While something waits, others may change it, too; nothing tells that. */
 const LOOK_AGAIN = 2500;
 
-export function QueueChips(props: { conversation: string; version: unknown }): JSX.Element {
+export function QueueChips(props: { conversation: string; version: unknown; onWaiting: (runs: Run[]) => void }): JSX.Element {
   const [queue, setQueue] = createSignal<Queue | null>(null);
   const [problem, setProblem] = createSignal<Problem | null>(null);
   const [editing, setEditing] = createSignal<{ run: string; text: string } | null>(null);
@@ -27,6 +27,7 @@ export function QueueChips(props: { conversation: string; version: unknown }): J
   };
   const take = (now: Queue) => {
     setQueue(now);
+    props.onWaiting(now.runs);
     clearTimeout(timer);
     if (now.runs.length > 0) timer = setTimeout(() => void look(), LOOK_AGAIN);
   };

@@ -29,9 +29,6 @@ export class ConversationModel {
   /** Turns by their number, as far as they are here. */
   readonly turns: Record<number, Turn | undefined>;
   private readonly setTurns: ReturnType<typeof createStore<Record<number, Turn | undefined>>>[1];
-  /** Records that came while the connection was being made again. */
-  readonly behind: () => number;
-  private readonly setBehind: (count: number) => void;
 
   private readonly pages = new Map<number, number>();
   private readonly loading = new Map<number, Promise<void>>();
@@ -56,7 +53,6 @@ export class ConversationModel {
     [this.state, this.setState] = createSignal<State>({ state: "loading" });
     [this.detail, this.setDetail] = createSignal<Conversation | null>(null);
     [this.count, this.setCount] = createSignal(0);
-    [this.behind, this.setBehind] = createSignal(0);
     [this.turns, this.setTurns] = createStore<Record<number, Turn | undefined>>({});
   }
 
@@ -239,13 +235,12 @@ export class ConversationModel {
     this.waiting = [];
     const begun = performance.now();
     batch(() => {
-      for (const [at, event] of events.entries()) {
+      for (const event of events) {
         if (!this.one(event)) {
           // The path went another way: it is read anew, and what comes then is behind that.
           void this.open();
           return;
         }
-        this.setBehind(events.length - at - 1);
       }
     });
     this.drawn = performance.now();

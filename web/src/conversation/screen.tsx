@@ -10,6 +10,7 @@ import { Link } from "../ui/link";
 import { Empty, Failure, Loading } from "../ui/states";
 import { visible } from "../ui/visible";
 import { baseName, count } from "../ui/words";
+import { ByBeginning, Unknown, WHOLE } from "./by_beginning";
 import { retry } from "./changes";
 import { Inspector } from "./inspector/inspector";
 import { ConversationModel } from "./model";
@@ -22,7 +23,7 @@ import "./screen.css";
 type Side = { shows: "nothing" } | { shows: "tree" } | { shows: "inspector"; turn: string | null };
 
 export function ConversationScreen(props: { id: string; turn?: string; view: "turns" | "tree" }): JSX.Element {
-  return <Show when={props.id} keyed>{(id) => <Opened id={id} turn={props.turn} view={props.view} />}</Show>;
+  return <Show when={props.id} keyed>{(id) => <Show when={WHOLE.test(id)} fallback={<ByBeginning id={id} turn={props.turn} view={props.view} />}><Opened id={id} turn={props.turn} view={props.view} /></Show>}</Show>;
 }
 
 function Opened(props: { id: string; turn?: string; view: "turns" | "tree" }): JSX.Element {
@@ -77,10 +78,17 @@ function Opened(props: { id: string; turn?: string; view: "turns" | "tree" }): J
       setProblem(error);
     }
   };
+  const unknown = () => {
+    const now = model.state();
+    return now.state === "failed" && now.why.status === 404;
+  };
   const title = () => visible(model.detail()?.name ?? model.detail()?.title ?? "");
   return (
     <Switch>
       <Match when={model.state().state === "loading"}><div class="screen"><Loading lines={5} label="Loading the conversation" /></div></Match>
+      <Match when={unknown()}>
+        <Unknown id={props.id} />
+      </Match>
       <Match when={model.state().state === "failed" && model.state()}>
         {(state) => <div class="screen"><Failure error={(state() as { why: unknown }).why} again={() => void model.open()} /></div>}
       </Match>

@@ -102,8 +102,8 @@ function Piece(props: { turn: string; item: Item; finished: boolean }): JSX.Elem
 
 const ENDS: Partial<Record<Turn["status"], string>> = {
   failed: "Failed",
-  timeout: "Stopped: out of time",
-  cancelled: "Stopped",
+  timeout: "Out of time",
+  cancelled: "Cancelled",
   interrupted: "Interrupted: rejoin was stopped in the middle of it",
 };
 

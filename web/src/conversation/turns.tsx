@@ -4,19 +4,19 @@ import { createEffect, createMemo, createSignal, on, onCleanup, Show, type JSX }
 import { Virtualizer, type VirtualizerHandle } from "virtua/solid";
 import { Icon } from "../ui/icon";
 import type { ConversationModel } from "./model";
+import { watchReading, type Reading } from "./reading";
 import { isOver, type Turn } from "./turn";
 import { TurnCard } from "./turn_card";
 import "./turns.css";
 
-/** So near to the end counts as reading along. */
-const NEAR = 48;
-/** So long, in milliseconds, what is unfolded may take to be there. */
-const UNFOLDS = 500;
+/** So many turns at the end stay drawn while they are read along: a list that rolls down drops what lies above. */
+const KEPT = 6;
 
 export function Turns(props: { model: ConversationModel; current: string | undefined; onInspect: (turn: Turn) => void; onRetry: (turn: Turn) => void }): JSX.Element {
   let scroller!: HTMLDivElement;
   let handle: VirtualizerHandle | undefined;
-  const [follows, setFollows] = createSignal(props.current === undefined);
+  const [reading, setReading] = createSignal<Reading>();
+  const follows = () => reading()?.follows() ?? props.current === undefined;
   const [announced, setAnnounced] = createSignal("");
   const numbers = createMemo(() => Array.from({ length: props.model.count() }, (_, at) => at + 1));
 
@@ -27,28 +27,16 @@ export function Turns(props: { model: ConversationModel; current: string | undef
     // A little more than what is seen, so that who scrolls does not see it come.
     props.model.need(first + 1 - 20, last + 1 + 20);
   };
-  const toEnd = () => handle?.scrollToIndex(props.model.count() - 1, { align: "end" });
-  let unfolded = -UNFOLDS;
   const scrolled = () => {
     look();
-    const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
-    setFollows(near && performance.now() - unfolded > UNFOLDS);
+    reading()?.scrolled();
   };
-  // Who unfolds something wants to see that, and not the end, which it pushes away.
-  const clicked = (event: MouseEvent) => {
-    if (!(event.target as Element).closest("summary")) return;
-    unfolded = performance.now();
-    setFollows(false);
-  };
-
-  // Who reads at the end stays there while it grows; who reads elsewhere is left alone.
-  let seen = 0;
-  const grown = new ResizeObserver(() => {
-    const height = scroller.scrollHeight;
-    if (height !== seen && follows()) scroller.scrollTop = height;
-    seen = height;
+  const kept = createMemo(() => {
+    if (!follows()) return undefined;
+    const count = props.model.count();
+    const first = Math.max(0, count - KEPT);
+    return Array.from({ length: count - first }, (_, at) => first + at);
   });
-  onCleanup(() => grown.disconnect());
 
   // Turns that take the places kept for them are of another height. The list holds what is first in sight, which may be
   // such a place; who reads holds on to the first turn that is there.
@@ -69,15 +57,15 @@ export function Turns(props: { model: ConversationModel; current: string | undef
   });
   onCleanup(() => moved.disconnect());
 
-  createEffect(on(() => props.model.count(), (now, before) => {
-    if (now > 0 && (before === undefined || before === 0 || follows())) queueMicrotask(() => (props.current && before === undefined ? undefined : follows() && toEnd()));
-    queueMicrotask(look);
-  }));
+  createEffect(on(() => props.model.count(), () => queueMicrotask(() => {
+    reading()?.hold();
+    look();
+  })));
   createEffect(on(() => [props.current, props.model.state().state] as const, ([turn, state]) => {
     if (turn === undefined || state !== "ready") return;
     const number = props.model.numberOf(turn);
     if (number !== undefined) {
-      setFollows(false);
+      reading()?.follow(false);
       queueMicrotask(() => handle?.scrollToIndex(number - 1, { align: "start" }));
     }
   }));
@@ -93,9 +81,9 @@ export function Turns(props: { model: ConversationModel; current: string | undef
 
   return (
     <div class="turns-frame">
-      <div class="turns" role="log" aria-label="Turns" aria-live="off" tabindex="0" ref={(element) => { scroller = element; grown.observe(element); }} onScroll={scrolled} onClick={clicked}>
-        <div class="turns-inner" ref={(element) => { grown.observe(element); moved.observe(element, { subtree: true, attributes: true, attributeFilter: ["style"] }); }}>
-          <Virtualizer ref={(given) => { handle = given; if (given) queueMicrotask(look); }} data={numbers()} scrollRef={scroller} bufferSize={800}>
+      <div class="turns" role="log" aria-label="Turns" aria-live="off" tabindex="0" ref={(element) => { scroller = element; setReading(watchReading(element, props.current === undefined)); }} onScroll={scrolled}>
+        <div class="turns-inner" ref={(element) => { moved.observe(element, { subtree: true, attributes: true, attributeFilter: ["style"] }); }}>
+          <Virtualizer ref={(given) => { handle = given; if (given) queueMicrotask(look); }} data={numbers()} scrollRef={scroller} bufferSize={800} keepMounted={kept()} onResize={() => reading()?.hold()}>
             {(number) => (
               <Show when={props.model.turns[number]} fallback={<TurnPlace onTaken={remember} />}>
                 {(turn) => <TurnCard model={props.model} turn={turn()} current={props.current === turn().id} onInspect={() => props.onInspect(turn())} onRetry={() => props.onRetry(turn())} />}
@@ -106,7 +94,7 @@ export function Turns(props: { model: ConversationModel; current: string | undef
       </div>
       <div class="sr-only" role="status">{announced()}</div>
       <Show when={!follows() && props.model.count() > 0}>
-        <button class="button to-end" onClick={() => { setFollows(true); toEnd(); }}><Icon name="down" size={16} />Newest</button>
+        <button class="button to-end" onClick={() => { reading()?.follow(true); reading()?.hold(); }}><Icon name="down" size={16} />Newest</button>
       </Show>
     </div>
   );

@@ -4,9 +4,11 @@ import { createMemo, For, Match, Show, Switch, type JSX } from "solid-js";
 import { Virtualizer } from "virtua/solid";
 import type { ConversationRow } from "../api/types";
 import { route } from "../router";
+import { inbox } from "../state/inbox";
 import { hasMore, listFailure, listState, more, refresh, rows } from "../state/list";
 import { AgentBadge } from "../ui/agent";
 import { now } from "../ui/clock";
+import { Icon } from "../ui/icon";
 import { Link } from "../ui/link";
 import { Empty, Failure, Loading } from "../ui/states";
 import { visible } from "../ui/visible";
@@ -68,6 +70,7 @@ function Row(props: { row: ConversationRow }): JSX.Element {
         <span class="list-meta">
           <span class="list-agents"><For each={props.row.agents.slice(0, 4)}>{(agent) => <AgentBadge agent={agent} />}</For></span>
           <span class="number">{count(props.row.turns, "turn")}</span>
+          <Show when={props.row.tags.includes("flow")}><span class="list-flow" role="img" aria-label="of a flow" title="of a flow"><Icon name="flow" size={12} /></span></Show>
           <Show when={(props.row.cost ?? 0) > 0}><span class="number">{cost(props.row.cost ?? 0)}</span></Show>
           <span class="grow" />
           <State row={props.row} />
@@ -79,7 +82,7 @@ function Row(props: { row: ConversationRow }): JSX.Element {
 }
 
 function State(props: { row: ConversationRow }): JSX.Element {
-  const asks = () => (props.row as { asks?: boolean }).asks === true;
+  const asks = () => inbox.questions.some((asked) => asked.conversation === props.row.id);
   return (
     <Switch>
       <Match when={asks()}><span class="tag warn">asks</span></Match>

@@ -9,6 +9,23 @@ const [connection, setConnection] = createSignal<Connection>({ state: "connectin
 /** How the connection to the daemon stands. */
 export { connection };
 
+const [caughtUp, setCaughtUp] = createSignal<{ records: number; at: number } | null>(null);
+/** How many records the last new stream had to tell of what happened before it. */
+export { caughtUp };
+/** Records by conversation, from its `hello` to its `ready`. */
+const behind = new Map<string, number>();
+
+function countBehind(event: Envelope): void {
+  const conversation = event.conversation as string;
+  if (event.type === "hello") behind.set(conversation, 0);
+  const records = behind.get(conversation);
+  if (records === undefined) return;
+  if (event.seq !== undefined) behind.set(conversation, records + 1);
+  if (event.type !== "ready") return;
+  behind.delete(conversation);
+  setCaughtUp({ records, at: Date.now() });
+}
+
 type Listener = (event: Envelope) => void;
 const listeners = new Set<Listener>();
 const byConversation = new Map<string, Set<(events: Envelope[]) => void>>();
@@ -25,6 +42,7 @@ function heard(message: ToTab): void {
       for (const listener of listeners) listener(event);
       continue;
     }
+    countBehind(event);
     const batch = batches.get(event.conversation);
     if (batch) batch.push(event);
     else batches.set(event.conversation, [event]);

@@ -35,7 +35,7 @@ const STATES: Partial<Record<Row["status"], [string, string]>> = {
   waiting: ["asks", "warn"],
   failed: ["failed", "bad"],
   timeout: ["out of time", "bad"],
-  cancelled: ["stopped", ""],
+  cancelled: ["cancelled", ""],
   interrupted: ["interrupted", "bad"],
 };
 

@@ -13,7 +13,7 @@ import { followRun, type FollowedRun } from "./follow";
 import { inRun } from "./step_facts";
 import { StepGraph } from "./step_graph";
 import { StepList } from "./step_list";
-import type { FlowGraph } from "./types";
+import type { FlowGraph, StepState } from "./types";
 import { StandingTag } from "./words";
 
 export function RunPage(props: { id: string }): JSX.Element {
@@ -93,18 +93,24 @@ function Facts(props: { id: string; followed: FollowedRun; graph?: FlowGraph }):
   const spent = () => receipts().reduce((sum, receipt) => sum + (receipt?.cost ?? 0), 0);
   // Those inside of groups count, as they do in the list of runs.
   const steps = () => (props.graph?.steps ?? []).filter((step) => inRun(run(), step));
-  const done = () => steps().filter((step) => run().steps[step.name]?.state === "done").length;
+  const many = (state: StepState) => steps().filter((step) => run().steps[step.name]?.state === state).length;
+  const stand = () => {
+    const done = many("done");
+    if (run().standing === "running") return `${done} of ${count(steps().length, "step")} done`;
+    // As the list of runs and `flow ls` have it; what was skipped is not to come any more.
+    return `${count(done, "step")} done${many("skipped") > 0 ? `, ${many("skipped")} skipped` : ""}`;
+  };
   return (
     <Show when={run().begun}>
       {(begun) => (
         <p class="small quiet flow-facts">
           <span class="mono number" title={props.id}>{short(props.id)}</span>
-          <Show when={props.graph}><span class="number">{done()} of {count(steps().length, "step")} done</span></Show>
+          <Show when={props.graph}><span class="number">{stand()}</span></Show>
           <time class="number" datetime={begun().time}>{when(begun().time)}</time>
           <Show when={spent() > 0}><span class="number">{cost(spent())}</span></Show>
           <span class="mono flow-wrap">{visible(begun().dir)}</span>
           <Show when={!begun().source.file.startsWith("/")}>
-            <Link to={{ screen: "flows", project: begun().dir, file: begun().source.file }}>Start another run</Link>
+            <Link to={{ screen: "flows", project: begun().dir, file: begun().source.file }} class="flow-again">Start another run</Link>
           </Show>
         </p>
       )}

@@ -24,7 +24,7 @@ export function Panel(props: { title: string; about: string; file: string; plot:
           <p class="small quiet">{props.about}</p>
         </div>
         <div class="row stats-acts">
-          <button class="button plain" aria-label={`Table: ${props.title}`} aria-expanded={open()} onClick={() => setOpen(!open())}>Table</button>
+          <button class="button plain" aria-label={`Table: ${props.title}`} aria-expanded={open()} onClick={() => setOpen(!open())}>Table<Icon name={open() ? "up" : "down"} size={14} /></button>
           <button class="button plain" aria-label={`Download as CSV: ${props.title}`} onClick={() => download(`rejoin-${props.file}.csv`, csv([props.table.head, ...props.table.rows]))}>
             <Icon name="down" size={16} />CSV
           </button>
