@@ -45,7 +45,7 @@ pub(crate) fn adopt(args: &AdoptArgs) -> anyhow::Result<i32> {
     if args.json {
         screen::sorted_json(&report)?;
     } else {
-        tell(&report, args.all)?;
+        tell(&report, args)?;
     }
     Ok(if report.sessions.iter().any(|one| one.outcome == AdoptOutcome::Failed) {
         exit::INTERNAL
@@ -55,7 +55,7 @@ pub(crate) fn adopt(args: &AdoptArgs) -> anyhow::Result<i32> {
 }
 
 /// A line for each session, but of all only for those that tell something; then how many there were of each kind.
-fn tell(report: &AdoptReport, all: bool) -> anyhow::Result<()> {
+fn tell(report: &AdoptReport, args: &AdoptArgs) -> anyhow::Result<()> {
     let mut out = String::new();
     for session in &report.sessions {
         for warning in &session.warnings {
@@ -63,7 +63,7 @@ fn tell(report: &AdoptReport, all: bool) -> anyhow::Result<()> {
         }
         match session.outcome {
             AdoptOutcome::Failed => style::loud(&format!("! {}", line(session, report.dry_run))),
-            AdoptOutcome::Known | AdoptOutcome::Removed if all => {}
+            AdoptOutcome::Known | AdoptOutcome::Removed if args.all => {}
             _ => {
                 out.push_str(&line(session, report.dry_run));
                 out.push('\n');
@@ -71,7 +71,13 @@ fn tell(report: &AdoptReport, all: bool) -> anyhow::Result<()> {
         }
     }
     screen::print(out)?;
-    if all {
+    if args.all && report.sessions.is_empty() {
+        style::talk(if args.all_projects {
+            "no agent keeps such a session"
+        } else {
+            "no agent keeps such a session of this project; `-A` adopts those of all projects"
+        });
+    } else if args.all {
         style::talk(&summary(report));
     }
     Ok(())

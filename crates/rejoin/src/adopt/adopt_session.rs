@@ -147,10 +147,17 @@ impl Rejoin {
         let (id, conversation) =
             loaded.map_or((ids::conversation(&session), &none), |(id, loaded)| (id, &loaded.conversation));
         // Before it is read: what comes meanwhile is noticed by the next turn.
-        let look =
-            agent.look(&here.place, Path::new(&info.dir), &session, Wanted { damage: false, total: true });
+        let dir = pinned_dir(conversation, &session).unwrap_or(&info.dir).to_owned();
+        let look = agent.look(&here.place, Path::new(&dir), &session, Wanted { damage: true, total: true });
         if is_as_pinned(conversation, &session, look.witness.as_ref()) {
             return Ok(Adoption::Unchanged(id, is_live(conversation, &session)));
+        }
+        // What a turn would not resume is no witness of what was said, either.
+        if let Some(damage) = look.damage {
+            return Ok(Adoption::Left(damage.words().to_owned()));
+        }
+        if is_shorter(conversation, &session, look.witness.as_ref()) {
+            return Ok(Adoption::Left("it is shorter than it was after its last turn here".to_owned()));
         }
         let mut warnings = Vec::new();
         if let Some(user) = in_use::user(agent, &here.place, &session) {
@@ -181,7 +188,7 @@ impl Rejoin {
         let pinned = product.zip(look.witness).map(|(product, witness)| PinnedAs {
             binding: PinBinding {
                 scope: info.scope,
-                dir: info.dir.clone(),
+                dir,
                 store: here.place.to_string_lossy().into_owned(),
                 product: product.to_owned(),
                 home,
@@ -237,7 +244,7 @@ pub(super) fn unchanged(
     conversation: &Conversation,
 ) -> Option<bool> {
     let session = here.agent.session_id(&stored.id).ok()?;
-    let dir = &conversation.info.as_ref()?.dir;
+    let dir = pinned_dir(conversation, &session).or(conversation.info.as_ref().map(|info| &*info.dir))?;
     let wanted = Wanted { damage: false, total: false };
     let look = here.agent.look(&here.place, Path::new(dir), &session, wanted);
     is_as_pinned(conversation, &session, look.witness.as_ref()).then(|| is_live(conversation, &session))
@@ -247,6 +254,17 @@ pub(super) fn unchanged(
 fn is_as_pinned(conversation: &Conversation, session: &SessionId, now: Option<&Witness>) -> bool {
     let pin = conversation.pins.get(session).filter(|pin| pin.state != PinState::Tentative);
     pin.and_then(|pin| pin.witness.as_ref()).is_some_and(|before| now == Some(before))
+}
+
+/// Whether something of the stored session is gone since it was pinned.
+fn is_shorter(conversation: &Conversation, session: &SessionId, now: Option<&Witness>) -> bool {
+    let before = conversation.pins.get(session).and_then(|pin| pin.witness.as_ref());
+    before.zip(now).is_some_and(|(before, now)| now.path == before.path && now.size < before.size)
+}
+
+/// The directory a session is pinned in: its conversation may have moved on, or its turns been sent elsewhere.
+fn pinned_dir<'a>(conversation: &'a Conversation, session: &SessionId) -> Option<&'a str> {
+    conversation.pins.get(session).map(|pin| &*pin.dir)
 }
 
 pub(super) fn is_live(conversation: &Conversation, session: &SessionId) -> bool {

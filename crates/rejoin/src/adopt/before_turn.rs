@@ -67,9 +67,15 @@ impl Rejoin {
             self.make_home()?;
         }
         match self.look_and_adopt(&here, &stored, known, how == Adopt::Tell)? {
-            Adoption::Left(why) => {
-                Err(Error::usage(format!("session {label} cannot be gone on with: {why}")))
-            }
+            // Its conversation goes on all the same; whether by this session is decided like every turn's.
+            Adoption::Left(why) => match known {
+                Some(conversation) => {
+                    let text = format!("session {label} is left as it is: {why}");
+                    let notices = vec![("not_adopted".to_owned(), text)];
+                    Ok(Some(NamedSession { session, conversation, draft: None, notices }))
+                }
+                None => Err(Error::usage(format!("session {label} cannot be gone on with: {why}"))),
+            },
             Adoption::Unchanged(conversation, _) => {
                 Ok(Some(NamedSession { session, conversation, draft: None, notices: Vec::new() }))
             }

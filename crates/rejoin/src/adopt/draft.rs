@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rejoin_agents::WholeSession;
+use rejoin_agents::{StoredOutcome, WholeSession};
 use rejoin_core::{
     Conversation, ConversationId, ConversationInfo, Envelope, Mark, Message, MessageId, Pin, PinBinding,
     PinState, Record, SessionId, System, Tree, Turn, TurnId, TurnState, Usage, Witness,
@@ -252,6 +252,9 @@ impl Work<'_> {
             }
         }
         let grew = !records.is_empty();
+        if grew {
+            records.extend(self.give_up_who_heard_less(id));
+        }
         let ended = self.make.end(turn, id, may_run);
         if let Some(ended) = ended.filter(|_| grew || !has_ended) {
             records.push(ended);
@@ -260,6 +263,27 @@ impl Work<'_> {
         self.end.insert(id, end);
         self.put(records);
         Ok(())
+    }
+
+    /// Sessions that were told of a turn before it grew know less of it than they would be believed to.
+    fn give_up_who_heard_less(&self, turn: TurnId) -> Vec<Record> {
+        let conversation = self.of.conversation;
+        let tree = &conversation.tree;
+        let (path, _) = tree.path(tree.head().map(|head| head.id));
+        let heard = |pin: &&Pin| {
+            let slice = Tree::slice(&path, pin.scope, pin.session.agent());
+            let told = slice.after(0).position(|told| told == turn).is_some_and(|at| at < pin.exposed.turns());
+            // Where it fits this path no more, nothing tells what it was told.
+            let fits = slice.starts_with(&pin.exposed);
+            !matches!(pin.state, PinState::Retired { .. }) && (told || !fits)
+        };
+        let others = conversation.pins.iter().filter(|pin| pin.session != *self.of.session);
+        let why = "a turn it was told of went on".to_owned();
+        others
+            .filter(heard)
+            .map(|pin| Pin { state: PinState::Retired { why: why.clone() }, ..pin.clone() })
+            .map(|pin| self.make.system(None, "", self.last_time(), &System::Pin(Box::new(pin))))
+            .collect()
     }
 
     /// The message that whatever goes on from a turn hangs on.
@@ -297,20 +321,28 @@ impl Work<'_> {
         let (path, _) = tree.path(self.draft.at);
         let slice = Tree::slice(&path, scope, self.of.session.agent());
         let current = current_path(self.of.whole);
-        let holds: HashSet<TurnId> = current.iter().filter_map(|number| at.get(*number).copied()).collect();
-        // What it was told of otherwise: in a catch-up, in a replay.
-        let told = before.map_or(0, |pin| if slice.starts_with(&pin.seen) { pin.seen.turns() } else { 0 });
-        let marks = marks(&slice, &path, |place, turn| {
-            if place < told {
-                Some(true)
-            } else {
-                holds.contains(&turn.id).then(|| turn.state() == TurnState::Completed)
-            }
+        let holds: HashMap<TurnId, bool> = current
+            .iter()
+            .filter_map(|number| {
+                let answered = self.of.whole.turns.get(*number)?.outcome == StoredOutcome::Completed;
+                Some((*at.get(*number)?, answered))
+            })
+            .collect();
+        // What it was told of otherwise, in a catch-up or a replay, and in which wording.
+        let fits = |mark: &Mark| if slice.starts_with(mark) { mark.turns() } else { 0 };
+        let told = before.map_or(0, |pin| fits(&pin.seen));
+        let worded = before.map_or(0, |pin| fits(&pin.seen).max(fits(&pin.exposed)));
+        let (seen, exposed) = marks(&slice, &path, |place, turn| Held {
+            surely: match holds.get(&turn.id) {
+                Some(answered) => Some(*answered && turn.state() == TurnState::Completed),
+                None => (place < told && !must_be_held(turn, self.of.session)).then_some(true),
+            },
+            // Beyond that it can only be the first one: what was said anew was said here alone.
+            revision: if place < worded { turn.revision } else { 0 },
         });
-        let (seen, exposed) = marks;
         let grew = self.draft.new + self.draft.grown > 0;
         let state = match before {
-            Some(pin) if !grew => pin.state.clone(),
+            Some(pin) if !grew || matches!(pin.state, PinState::Retired { .. }) => pin.state.clone(),
             _ => PinState::Live,
         };
         let PinBinding { scope, dir, store, product, home } = pinned.binding;
@@ -353,19 +385,24 @@ fn current_path(whole: &WholeSession) -> HashSet<usize> {
     path
 }
 
-/// How far a session surely holds a slice, and how far it may. `holds` says of a turn whether it is in it, and then
-/// whether it was answered.
-fn marks(
-    slice: &rejoin_core::Slice,
-    path: &[&Turn],
-    holds: impl Fn(usize, &Turn) -> Option<bool>,
-) -> (Mark, Mark) {
+/// What a session holds of a turn.
+struct Held {
+    /// Whether it was answered there; `None` if nothing tells that it is in it.
+    surely: Option<bool>,
+    /// In which wording it would be in it.
+    revision: u32,
+}
+
+/// How far a session surely holds a slice, and how far it may. A mark with another wording than the conversation has
+/// now is no beginning of its slice: such a session is not resumed.
+fn marks(slice: &rejoin_core::Slice, path: &[&Turn], held: impl Fn(usize, &Turn) -> Held) -> (Mark, Mark) {
     let by_id: HashMap<TurnId, &Turn> = path.iter().map(|turn| (turn.id, *turn)).collect();
     let (mut mark, mut seen, mut sure) = (Mark::EMPTY, Mark::EMPTY, true);
     for (place, id) in slice.after(0).enumerate() {
         let Some(turn) = by_id.get(&id) else { break };
-        mark = mark.push(turn.id, turn.revision);
-        match holds(place, turn) {
+        let Held { surely, revision } = held(place, turn);
+        mark = mark.push(turn.id, revision);
+        match surely {
             Some(true) if sure => seen = mark,
             Some(_) => {}
             None => sure = false,

@@ -87,7 +87,8 @@ pub(super) fn must_be_held(turn: &Turn, session: &SessionId) -> bool {
     turn.state() == TurnState::Completed && turn.receipt.as_ref().is_some_and(|receipt| of_it(&receipt))
 }
 
-/// The turn that rejoin sent and the agent stored like this, below the turn that stands for its parent.
+/// The turn that rejoin sent and the agent stored like this, below the turn that stands for its parent. What was
+/// answered in the session and not here was asked there again: its answer must not be taken for known.
 fn find_sent(
     conversation: &Conversation,
     sent: &mut [Sent],
@@ -100,11 +101,11 @@ fn find_sent(
     let says = |sent: &Sent| match &sent.typed {
         Typed::Words { text, with_files: true } => words.contains(normal(text).as_str()),
         Typed::Words { text, with_files: false } => normal(text) == words,
-        Typed::Anything => true,
+        Typed::Anything => sent.completed,
     };
     let mut best: Option<(usize, (bool, bool, bool))> = None;
     for (at, candidate) in sent.iter().enumerate() {
-        if candidate.taken || !says(candidate) {
+        if candidate.taken || (completed && !candidate.completed) || !says(candidate) {
             continue;
         }
         let (nearest, below) = stands_below(conversation, candidate.id, parent, held);

@@ -28,6 +28,9 @@ struct Bench {
 
 impl Texts for Bench {
     fn typed(&self, turn: &Turn) -> Result<Typed, Error> {
+        if turn.revision > 0 {
+            return Ok(Typed::Anything);
+        }
         let read = messages(&self.store, self.id, turn, usize::MAX)?.messages;
         Ok(Typed::Words { text: read[0].text(), with_files: false })
     }
@@ -117,6 +120,33 @@ impl Bench {
 
     fn adopt(&self) -> AdoptionDraft {
         self.try_adopt().unwrap()
+    }
+
+    /// Something that is noted of the conversation.
+    fn note(&self, system: &System) {
+        let (subtype, system_payload) = system.write();
+        let record = Record {
+            uuid: MessageId::new(uuid::Uuid::new_v4()),
+            parent_uuid: None,
+            session_id: self.id,
+            timestamp: "2026-11-15T20:00:02Z".into(),
+            kind: Kind::System,
+            cwd: "/p".into(),
+            version: "0".into(),
+            git_branch: None,
+            subtype,
+            message: None,
+            replaces: None,
+            offset: None,
+            tokens: None,
+            cost: None,
+            model: None,
+            tool_calls_metadata: Vec::new(),
+            native: None,
+            request: None,
+            system_payload,
+        };
+        self.write(false, &[record]);
     }
 
     /// A turn that rejoin ran, in this session or in another agent's.
@@ -278,6 +308,69 @@ fn a_turn_that_was_open_gets_its_rest() {
         said.iter().flat_map(|said| &said.parts).filter(|part| matches!(part, Part::Call { .. })).count();
     assert_eq!((calls, conversation.tree.turns()[0].calls.all), (1, 1));
     assert_eq!(bench.adopt().records.len(), 1);
+}
+
+#[test]
+fn who_was_told_of_a_turn_before_it_grew_is_told_anew() {
+    let mut bench = Bench::new();
+    let one = bench.turn(None, "a", "one");
+    bench.whole.turns[one].outcome = StoredOutcome::Open;
+    bench.adopt();
+    bench.ran("elsewhere", &Agent::Codex, Some("x"), &Outcome::Completed);
+    let own = bench.conversation().pins.get(&bench.session).unwrap().clone();
+    let other = SessionId::new(Agent::Codex, "x").unwrap();
+    let mark = Bench::slice(&bench.conversation()).mark();
+    let told = Pin { session: other.clone(), seen: mark, exposed: mark, ..own };
+    bench.note(&System::Pin(Box::new(told)));
+    let last = StoredAnswer { id: "z".into(), text: "the answer".into(), ..StoredAnswer::default() };
+    bench.whole.turns[one].steps.push(StoredStep::Answer(last));
+    bench.whole.turns[one].outcome = StoredOutcome::Completed;
+    assert_eq!(bench.adopt().grown, 1);
+    let conversation = bench.conversation();
+    assert!(matches!(conversation.pins.get(&other).unwrap().state, PinState::Retired { .. }));
+    assert_eq!(conversation.pins.get(&bench.session).unwrap().state, PinState::Live);
+}
+
+#[test]
+fn a_session_that_holds_what_was_taken_back_is_not_resumed() {
+    let mut bench = Bench::new();
+    let first = bench.ran("the port is 80", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("two", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.note(&System::Amendment { target: first, parts: vec![Part::text("the port is 8080")] });
+    assert!(!bench.pinned().2, "what it holds was edited");
+    let one = bench.turn(None, "a", "the port is 80");
+    let two = bench.turn(Some(one), "b", "two");
+    bench.turn(Some(two), "c", "by hand");
+    assert_eq!(bench.adopt().new, 1);
+    assert_eq!(bench.path(), ["the port is 8080", "two", "by hand"]);
+    assert!(!bench.pinned().2, "and still is");
+}
+
+#[test]
+fn what_a_session_lost_is_not_believed_to_be_in_it() {
+    let mut bench = Bench::new();
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("two", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    let one = bench.turn(None, "a", "one");
+    let two = bench.turn(Some(one), "b", "two");
+    bench.whole.turns[two].steps.clear();
+    bench.whole.turns[two].outcome = StoredOutcome::Open;
+    bench.adopt();
+    assert_eq!(bench.pinned(), (1, 2, true));
+}
+
+#[test]
+fn what_failed_here_and_was_answered_in_the_agent_comes_with_its_answer() {
+    let mut bench = Bench::new();
+    bench.ran("one", &Agent::Claude, Some(SESSION), &Outcome::Completed);
+    bench.ran("fix it", &Agent::Claude, Some(SESSION), &Outcome::Cancelled);
+    let one = bench.turn(None, "a", "one");
+    bench.turn(Some(one), "b", "fix it");
+    assert_eq!(bench.adopt().new, 1);
+    assert_eq!(bench.path(), ["one", "fix it", "fix it"]);
+    let conversation = bench.conversation();
+    let last = conversation.tree.turns().last().unwrap().clone();
+    assert_eq!(bench.messages(&last).unwrap()[1].text(), "you said fix it");
 }
 
 #[test]

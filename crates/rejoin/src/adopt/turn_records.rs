@@ -163,7 +163,12 @@ impl RecordMaker<'_> {
     pub(super) fn begin(&self, turn: &StoredTurn, id: TurnId, parent: Option<MessageId>) -> Vec<Record> {
         let mut user = self.record(Kind::User, id, parent, turn, turn.started_ms);
         let named = |name: &String| Part::text(format!("\n[attachment {}: not kept here]", name.trim()));
-        let typed = Part::text(message_of(&turn.prompt).trim());
+        // A copy of a compacted session begins with its summary: nobody typed anything.
+        let typed = match message_of(&turn.prompt).trim() {
+            "" if turn.attached.is_empty() => "(goes on from a summary)",
+            typed => typed,
+        };
+        let typed = Part::text(typed);
         user.message =
             Some(Content::user([typed].into_iter().chain(turn.attached.iter().map(named)).collect()));
         user.native = Some(self.native(Some(&turn.id)));
