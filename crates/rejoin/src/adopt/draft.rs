@@ -272,7 +272,8 @@ impl Work<'_> {
         let (path, _) = tree.path(tree.head().map(|head| head.id));
         let heard = |pin: &&Pin| {
             let slice = Tree::slice(&path, pin.scope, pin.session.agent());
-            let told = slice.after(0).position(|told| told == turn).is_some_and(|at| at < pin.exposed.turns());
+            let told =
+                slice.after(0).position(|told| told == turn).is_some_and(|at| at < pin.exposed.turns());
             // Where it fits this path no more, nothing tells what it was told.
             let fits = slice.starts_with(&pin.exposed);
             !matches!(pin.state, PinState::Retired { .. }) && (told || !fits)
