@@ -159,7 +159,7 @@ fn day<'a>(text: &'a str, now: &Zoned) -> Option<(Date, &'a str)> {
     let behind = behind.strip_prefix("at ").unwrap_or(behind);
     let date = Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
     let is_past = with_year.is_none() && date < now.date().yesterday().ok()?;
-    let date = if is_past { Date::new(year + 1, date.month(), date.day()).ok()? } else { date };
+    let date = if is_past { Date::new(year.checked_add(1)?, date.month(), date.day()).ok()? } else { date };
     Some((date, behind))
 }
 
@@ -174,7 +174,7 @@ fn time(text: &str) -> Option<(Time, &str)> {
     let half = behind.trim_start();
     let (hour, behind) = match (half.strip_prefix("am"), half.strip_prefix("pm")) {
         (Some(behind), _) => (if hour == 12 { 0 } else { hour }, behind),
-        (_, Some(behind)) => (if hour == 12 { 12 } else { hour + 12 }, behind),
+        (_, Some(behind)) => (if hour == 12 { 12 } else { hour.checked_add(12)? }, behind),
         // A number alone is no time.
         _ => (minute.map(|_| hour)?, behind),
     };
@@ -259,6 +259,14 @@ mod tests {
             "resets soon",
             "resets 3",
             "resets 99:99pm",
+            "resets 9223372036854775807pm",
+            "resets 9223372036854775807:9223372036854775807 pm",
+            "resets Nov 9223372036854775807, 3pm",
+            "try again at Jul 5th, 32767 8:19 PM",
+            "\"resets_at\":9223372036854775807",
+            "\"resets_in_seconds\":9223372036854775807",
+            "try again in 9223372036854775807 days",
+            "try again in 9223372036854775807 s 9223372036854775807 s",
             "try again at the beginning",
             "try again in a while",
             "limit reached|",

@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Agent, ConversationInfo, Envelope, FailureClass, Kind, MessageId, Outcome, Permissions, PinState, Pins,
-    ProjectMarks, Receipt, System, Tree, Turn, Usage,
+    Agent, ConversationInfo, Envelope, FailureClass, Kind, Launch, MessageId, Outcome, Permissions, PinState,
+    Pins, ProjectMarks, Receipt, System, Tree, Turn, Usage,
 };
 
 /// So many directories are remembered, to tell where a conversation belongs that lost its first record.
@@ -150,7 +150,10 @@ impl Conversation {
                 if let Some(dir) = intent.session_dir {
                     self.session_dirs.insert(intent.agent.clone(), dir);
                 }
-                self.set_agent(turn, intent.agent);
+                if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
+                    turn.agent = Some(intent.agent);
+                    turn.launch = Some(Launch { stands_in: intent.stands_in.map(Box::new) });
+                }
                 if let Some(pin) = intent.pin {
                     self.pins.put(pin);
                 }
@@ -217,12 +220,6 @@ impl Conversation {
                 Some(model) => self.models.insert(agent, model),
                 None => self.models.remove(&agent),
             };
-        }
-    }
-
-    fn set_agent(&mut self, turn: Option<MessageId>, agent: Agent) {
-        if let Some(turn) = turn.and_then(|id| self.tree.turn_mut(id)) {
-            turn.agent = Some(agent);
         }
     }
 

@@ -73,6 +73,6 @@ pub use stand_in::StandIn;
 pub use system::{AgentSession, Asked, ConversationInfo, Intent, System};
 pub use told::{Change, Prompt, Told};
 pub use tool_call::{CallNote, CallStatus, ToolCall, call_description, call_words, tool_calls};
-pub use tree::{Calls, Edit, Gap, Tree, Turn, TurnState};
+pub use tree::{Calls, Edit, Gap, Launch, Tree, Turn, TurnState};
 pub use usage::Usage;
 pub use visible::{visible, visible_line};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     Agent, ConversationId, Decision, MessageId, Part, Permissions, Pin, ProjectMarks, Question,
-    QuestionAnswer, Receipt, Record, Scope, TurnId,
+    QuestionAnswer, Receipt, Record, Scope, StandIn, TurnId,
 };
 
 /// What rejoin itself writes into a journal, besides what was said.
@@ -189,6 +189,9 @@ pub struct Intent {
     pub session_dir: Option<String>,
     /// Bytes that will be sent.
     pub bytes: usize,
+    /// The agent does it because the limit of another one was reached; a turn that is cut has no receipt to tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_in: Option<StandIn>,
     /// The session's pin with `exposed` already moved, where its id is known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<Pin>,

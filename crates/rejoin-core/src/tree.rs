@@ -2,7 +2,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, CallStatus, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, TurnId, Usage};
+use crate::{
+    Agent, CallStatus, Decision, Envelope, Kind, MessageId, Outcome, Receipt, Scope, Slice, StandIn, TurnId,
+    Usage,
+};
 
 /// One prompt and all that the agent did about it, as the tree knows it: ids, sizes and where the
 /// records stand. The texts stay on disk until somebody wants them.
@@ -18,6 +21,9 @@ pub struct Turn {
     pub revision: u32,
     /// What was done; `None` while it runs, and for ever if rejoin was killed.
     pub receipt: Option<Receipt>,
+    /// What rejoin was about to launch for it; `None` if its agent took it without rejoin, or was not launched yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Launch>,
     /// Its last message: where the next turn hangs on.
     pub end: MessageId,
     /// When it began, for display.
@@ -42,6 +48,14 @@ pub struct Turn {
     /// Where its records stand in the journal.
     #[serde(skip)]
     pub records: Vec<u64>,
+}
+
+/// What an intent tells of its turn, for as long as there is no receipt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Launch {
+    /// The agent does it because the limit of another one was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_in: Option<Box<StandIn>>,
 }
 
 /// Calls of tools, counted.
@@ -103,6 +117,16 @@ impl Turn {
         self.records.push(place);
         self.tokens = envelope.usage().or(self.tokens);
         envelope.call_statuses().for_each(|status| self.calls.count(status));
+    }
+
+    /// Who does it, and in whose stead, as its receipt says or, without one, its intent. `None` if rejoin launched nobody
+    /// for it: the agent took it in its own session, or it was cut before.
+    pub fn launched(&self) -> Option<(&Agent, Option<&StandIn>)> {
+        match &self.receipt {
+            Some(receipt) if matches!(receipt.plan, Decision::Adopted { .. }) => None,
+            Some(receipt) => Some((&receipt.agent, receipt.stands_in.as_ref())),
+            None => Some((self.agent.as_ref()?, self.launch.as_ref()?.stands_in.as_deref())),
+        }
     }
 
     /// Its tokens: what the receipt says, else what was counted until it was cut.
@@ -194,6 +218,7 @@ impl Tree {
                 agent: None,
                 revision: 0,
                 receipt: None,
+                launch: None,
                 end: envelope.uuid,
                 started: envelope.timestamp.clone().into_owned(),
                 bytes,

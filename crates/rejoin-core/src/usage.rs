@@ -21,9 +21,9 @@ impl Usage {
             return self;
         }
         Usage {
-            input: self.input - earlier.input,
-            cached: self.cached - earlier.cached,
-            output: self.output - earlier.output,
+            input: self.input.saturating_sub(earlier.input),
+            cached: self.cached.saturating_sub(earlier.cached),
+            output: self.output.saturating_sub(earlier.output),
         }
     }
 
@@ -43,9 +43,9 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
     }
 }
 
@@ -64,6 +64,16 @@ mod tests {
         Stopped,
         /// Nobody settled it: there is no receipt.
         Killed,
+    }
+
+    #[test]
+    fn counts_that_no_agent_can_mean_are_as_large_as_there_is() {
+        let most = Usage { input: u64::MAX, cached: u64::MAX - 1, output: u64::MAX };
+        let mut sum = most;
+        sum += Usage { input: 1, cached: 1, output: u64::MAX };
+        assert_eq!(sum, Usage { cached: u64::MAX, ..most });
+        assert_eq!(sum.since(most), Usage { input: 0, cached: 1, output: 0 });
+        assert_eq!(Usage::default().since(most), Usage::default());
     }
 
     proptest! {

@@ -266,6 +266,7 @@ impl Turn<'_> {
             model: self.order.model.clone(),
             session_dir: self.context.session_dir.clone(),
             bytes: prepared.composed.bytes(),
+            stands_in: self.order.stands_in.clone(),
             pin: life.intended().cloned(),
         };
         self.head.system(Some(self.id), &System::Intent(Box::new(intent)))

@@ -209,6 +209,7 @@ impl Facts {
             agent: facts.agent.clone(),
             revision: facts.revision,
             receipt: None,
+            launch: None,
             end: facts.id,
             started: String::new(),
             bytes: 0,

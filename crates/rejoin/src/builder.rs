@@ -105,7 +105,8 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// Is asked before a history goes to another vendor because a limit was reached, once per pair of vendors: the
-    /// answer is remembered. Without it, nobody is there to be asked, and the turn ends at its limit.
+    /// answer is remembered. Without it, nobody is there to be asked, and the turn ends at its limit. Also before it goes
+    /// back after the limit: without it, whoever stands in goes on.
     pub fn on_handover(mut self, ask: impl FnMut(&Handover) -> bool + 'a) -> Self {
         self.on_handover = Some(Box::new(ask));
         self
@@ -281,7 +282,7 @@ impl<'a> TurnBuilder<'a> {
     }
 
     /// What would be done; nothing is run or written.
-    pub fn dry_run(self) -> Result<DryRun, Error> {
+    pub fn dry_run(mut self) -> Result<DryRun, Error> {
         let (order, engine) = self.order(Purpose::LookUntouched)?;
         Ok(engine.dry_run(order)?)
     }
@@ -301,7 +302,7 @@ impl<'a> TurnBuilder<'a> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn why(self) -> Result<Why, Error> {
+    pub fn why(mut self) -> Result<Why, Error> {
         let (order, engine) = self.order(Purpose::Look)?;
         Ok(explain(&engine, order)?)
     }
@@ -350,10 +351,12 @@ impl<'a> TurnBuilder<'a> {
         Ok((order, cancel))
     }
 
-    fn order(&self, purpose: Purpose) -> Result<(Order, Engine), Error> {
+    fn order(&mut self, purpose: Purpose) -> Result<(Order, Engine), Error> {
         if let Some(text) = &self.contradiction {
             return Err(Error::usage(text.as_str()));
         }
-        Resolve { rejoin: self.rejoin, request: &self.request, purpose, cancel: self.cancel.as_ref() }.order()
+        let ask = self.on_handover.as_mut().filter(|_| purpose == Purpose::Run);
+        Resolve { rejoin: self.rejoin, request: &self.request, purpose, cancel: self.cancel.as_ref() }
+            .order(ask.map(|ask| &mut **ask as &mut crate::handover::Asked<'_>))
     }
 }

@@ -3,6 +3,7 @@
 use rejoin_core::{Agent, Event, FailureClass, Outcome, Permissions, Receipt, StandIn, TurnId};
 use rejoin_engine::{CancelWatch, TurnOutcome};
 
+use crate::handover::Direction;
 use crate::resolve::known_agent;
 use crate::{Error, Rejoin, TurnBuilder, TurnRequest, WantedConversation, WantedPlace};
 
@@ -111,7 +112,7 @@ impl TurnBuilder<'_> {
             }
             let rejoin = self.rejoin();
             let ask = self.on_handover.as_mut().map(|ask| &mut **ask as &mut crate::handover::Asked<'_>);
-            if let Err(why) = rejoin.may_hand_over(&from, &to, ask)? {
+            if let Err(why) = rejoin.may_hand_over(&from, &to, Direction::Away, ask)? {
                 on_event(&not_over(why));
                 continue;
             }

@@ -37,7 +37,7 @@ impl Handovers {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Handover {
-    /// Whose limit was reached.
+    /// Whose limit was reached, or who stood in until now.
     pub from: Agent,
     /// Who would go on.
     pub to: Agent,
@@ -45,6 +45,17 @@ pub struct Handover {
     pub from_vendor: String,
     /// The vendor of the other.
     pub to_vendor: String,
+    /// The limit was that of `to`, and is over: it would go on again.
+    pub back: bool,
+}
+
+/// Why a history would go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// A limit was reached.
+    Away,
+    /// It is over.
+    Back,
 }
 
 /// What was answered, as it is kept.
@@ -69,6 +80,7 @@ impl Rejoin {
         &self,
         from: &Agent,
         to: &Agent,
+        direction: Direction,
         ask: Option<&mut Asked<'_>>,
     ) -> Result<Result<(), String>, Error> {
         let handover = Handover {
@@ -76,6 +88,7 @@ impl Rejoin {
             to: to.clone(),
             from_vendor: self.vendor(from),
             to_vendor: self.vendor(to),
+            back: direction == Direction::Back,
         };
         let Handover { from_vendor, to_vendor, .. } = &handover;
         if from_vendor == to_vendor {

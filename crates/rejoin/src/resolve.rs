@@ -15,6 +15,7 @@ use crate::adopt::before_turn::{self, Adopt, NamedSession, beside_the_head, load
 use crate::after_limit::{WhoGoesOn, narrower, who_goes_on};
 use crate::config::suggestion;
 use crate::find_message::find_turn;
+use crate::handover::Asked;
 use crate::{Error, ProjectConfig, Rejoin, TurnRequest, WantedConversation, WantedPlace};
 
 /// What a request is looked up for.
@@ -40,8 +41,8 @@ pub(crate) struct Resolve<'a> {
 
 impl Resolve<'_> {
     /// Everything that was looked up, and the engine it is for: where something would be adopted before the turn, one
-    /// on which the conversation stands as it would then.
-    pub(crate) fn order(self) -> Result<(Order, Engine), Error> {
+    /// on which the conversation stands as it would then. `ask` is asked before the history goes back to another vendor.
+    pub(crate) fn order(self, ask: Option<&mut Asked<'_>>) -> Result<(Order, Engine), Error> {
         let Self { rejoin, request, purpose, cancel } = self;
         request.check()?;
         let leases = purpose == Purpose::Run && !request.ephemeral;
@@ -108,7 +109,7 @@ impl Resolve<'_> {
         };
         let now = jiff::Zoned::now();
         let WhoGoesOn { agent: last_agent, stands_in, notice } =
-            who_goes_on(request, conversation, last_agent, &now);
+            who_goes_on((rejoin, request), conversation, last_agent, &now, ask)?;
         notices.extend(notice);
         if matches!(request.place, Some(WantedPlace::Again(_)))
             && request.agent.is_none()

@@ -146,7 +146,7 @@ impl Tokens {
     /// As Claude counts them.
     pub(crate) fn usage(&self) -> Usage {
         Usage {
-            input: self.input.count() + self.written_to_cache.count(),
+            input: self.input.count().saturating_add(self.written_to_cache.count()),
             cached: self.read_from_cache.count(),
             output: self.output.count(),
         }

@@ -36,10 +36,13 @@ impl FallbackArgs {
 
 /// Asks the person at the terminal whether a history may go to another vendor.
 pub(crate) fn ask_to_hand_over(handover: &Handover) -> bool {
-    let Handover { from, to, from_vendor, to_vendor, .. } = handover;
-    style::loud(&format!(
-        "! the limit of {from} was reached; {to} can go on if it is told the history of this conversation"
-    ));
+    let Handover { from, to, from_vendor, to_vendor, back, .. } = handover;
+    let why = if *back {
+        format!("the limit of {to} should be over; it can go on again")
+    } else {
+        format!("the limit of {from} was reached; {to} can go on")
+    };
+    style::loud(&format!("! {why} if it is told the history of this conversation"));
     ask::yes(&format!(
         "may a history go from {from_vendor} to {to_vendor} whenever a limit is reached? (remembered)"
     ))

@@ -55,6 +55,16 @@ fn attachment() -> Attachment {
     }
 }
 
+fn stand_in() -> StandIn {
+    StandIn {
+        instead_of: CLAUDE,
+        turn: id(9),
+        since: "2026-11-18T15:58:03Z".into(),
+        resets: Some("2026-11-18T18:00:00Z".into()),
+        ceiling: Some(Permissions::Edit),
+    }
+}
+
 fn receipt() -> Receipt {
     let mut receipt = bare_receipt();
     receipt.conversation = Some(ConversationId::new(Uuid::from_u128(7)));
@@ -63,13 +73,7 @@ fn receipt() -> Receipt {
     receipt.model = Some("a-model".into());
     receipt.outcome = Outcome::failed(FailureClass::RateLimit, "429");
     receipt.resets = Some("2026-11-18T18:00:00Z".into());
-    receipt.stands_in = Some(StandIn {
-        instead_of: CLAUDE,
-        turn: id(9),
-        since: "2026-11-18T15:58:03Z".into(),
-        resets: Some("2026-11-18T18:00:00Z".into()),
-        ceiling: Some(Permissions::Edit),
-    });
+    receipt.stands_in = Some(stand_in());
     receipt.replay_bytes = Some(4000);
     receipt.attachments = vec![attachment()];
     receipt.lossy = true;
@@ -174,6 +178,7 @@ fn systems() -> Vec<System> {
         model: Some("a-model".into()),
         session_dir: Some("/sessions".into()),
         bytes: 9,
+        stands_in: Some(stand_in()),
         pin: Some(pin()),
     };
     vec![
@@ -195,7 +200,13 @@ fn systems() -> Vec<System> {
             remote: None,
         })),
         System::Permissions { ceiling: Permissions::Edit },
-        System::Intent(Box::new(Intent { pin: None, model: None, session_dir: None, ..intent.clone() })),
+        System::Intent(Box::new(Intent {
+            pin: None,
+            model: None,
+            session_dir: None,
+            stands_in: None,
+            ..intent.clone()
+        })),
         System::Intent(Box::new(intent)),
         System::Session(AgentSession {
             agent: CLAUDE,

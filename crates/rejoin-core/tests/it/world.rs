@@ -321,6 +321,7 @@ impl World {
             model: None,
             session_dir: None,
             bytes: running.sent.composed.prompt().len(),
+            stands_in: None,
             pin: running.life.intended().cloned(),
         };
         self.system(Some(running.turn), &System::Intent(Box::new(intent)));

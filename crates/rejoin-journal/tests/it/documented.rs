@@ -4,7 +4,7 @@ use rejoin_core::{
     Agent, AgentSession, AnsweredBy, Asked, Attachment, CallNote, CallStatus, Content, Decision,
     DirectoryMark, Event, FailureClass, Intent, Kind, Mark, Native, OptionKind, Outcome, Part, Permissions,
     Pin, PinState, ProjectMarks, Question, QuestionOption, Reason, Receipt, Record, Repeated, RequestKey,
-    Scope, SessionId, Stream, System, Usage, Witness,
+    Scope, SessionId, StandIn, Stream, System, Usage, Witness,
 };
 use rejoin_journal::{Store, load, messages};
 use serde_json::json;
@@ -174,6 +174,7 @@ fn intent(plan: Decision) -> Intent {
         model: None,
         session_dir: None,
         bytes: 21,
+        stands_in: None,
         pin: None,
     }
 }
@@ -315,11 +316,20 @@ fn with_everything() -> Vec<serde_json::Value> {
     pin.state = PinState::Retired { why: "it overflowed".into() };
     let mut intent = intent(Decision::Resume { session: SESSION.into(), catch_up: 1 });
     (intent.model, intent.session_dir) = (Some("opus".into()), Some("/s".into()));
+    intent.stands_in = Some(StandIn {
+        instead_of: Agent::Codex,
+        turn: message(1),
+        since: "2026-11-15T20:00:10Z".into(),
+        resets: Some("2026-11-15T22:00:00Z".into()),
+        ceiling: Some(Permissions::Edit),
+    });
+    let stands_in = intent.stands_in.clone();
     let outcome = Outcome::Failed { class: FailureClass::NoResult, message: "it stopped".into() };
     let plan = Decision::Fresh { why: Reason::FirstTurn, replayed: 0 };
     let mut receipt = receipt(plan, Usage { input: 1, cached: 2, output: 3 });
     (receipt.asked, receipt.lossy, receipt.outcome) = (Some(SESSION.into()), true, outcome);
     receipt.warnings = vec!["one".into()];
+    receipt.stands_in = stands_in;
     let marks = ProjectMarks { work_tree: Some("app-2".into()), ..marks() };
     let values = [
         serde_json::to_value(pin),

@@ -30,7 +30,7 @@ fn second() -> Agent {
 
 /// The same home once its agents have no limits any more.
 fn unlimited(place: &Place) -> rejoin::Rejoin {
-    place.rejoin.with_config(Config::default())
+    place.rejoin.with_config(Config { handover: Handovers::Allow, ..Config::default() })
 }
 
 /// What a turn told of a fallback, and its outcome.
@@ -120,6 +120,69 @@ fn after_its_reset_the_first_agent_is_preferred_and_told_what_it_missed() {
     assert_eq!(told, ["limit_over: demo goes on again instead of demo2: its limit was reset"]);
     assert!(matches!(done.receipt().plan, Decision::Resume { catch_up: 2, .. }), "{:?}", done.receipt().plan);
     assert!(done.text().contains("MARK-a") && done.text().contains("MARK-b"), "{}", done.text());
+}
+
+#[test]
+fn without_leave_nothing_goes_back_to_the_first_agent_and_that_is_said_once() {
+    let Some(place) = limited("try again in 1 second", |_| {}) else { return };
+    run(place.turn("hello MARK-a").fallback([second()]));
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let config = |handover| Config { handover, ..Config::default() };
+    let next = |handover, answer: Option<bool>| {
+        let rejoin = place.rejoin.with_config(config(handover));
+        let (mut told, mut asked) = (Vec::new(), Vec::new());
+        let turn = rejoin.project(place.project()).continue_latest().prompt("more MARK-b");
+        let turn = if answer.is_some() {
+            turn.on_handover(|handover| {
+                asked.push((handover.to.clone(), handover.back));
+                answer == Some(true)
+            })
+        } else {
+            turn
+        };
+        let done = turn.run(|event| match event {
+            Event::Warning { code, text } if code == "limit_over" => told.push(text.clone()),
+            _ => {}
+        });
+        (done.unwrap().receipt().clone(), told, asked)
+    };
+    let (receipt, told, _) = next(Handovers::Never, Some(true));
+    assert_eq!(receipt.agent, second());
+    assert_eq!(receipt.stands_in.unwrap().instead_of, Agent::Demo);
+    assert!(told[0].starts_with("demo2 still goes on instead of demo"), "{told:?}");
+    assert!(told[0].contains("handover = \"never\""), "{told:?}");
+    let (receipt, told, asked) = next(Handovers::Never, Some(true));
+    assert_eq!((receipt.agent, told.len(), asked.len()), (second(), 0, 0), "said once");
+    let (receipt, told, _) = next(Handovers::Ask, None);
+    assert_eq!(receipt.agent, second());
+    assert!(told[0].contains("nobody is there to be asked"), "{told:?}");
+    let (receipt, _, asked) = next(Handovers::Ask, Some(true));
+    assert_eq!((receipt.agent, asked), (Agent::Demo, vec![(Agent::Demo, true)]));
+}
+
+#[test]
+fn the_level_holds_though_the_stand_in_was_killed() {
+    let level = |permissions| AgentConfig { permissions: Some(permissions), ..AgentConfig::default() };
+    let as_agent = |config: &mut Config| {
+        config.agents.get_mut("demo").unwrap().permissions = Some(Permissions::Edit);
+        config.agents.insert("demo2".to_owned(), level(Permissions::Full));
+    };
+    let Some(place) = limited(WORDS, as_agent) else { return };
+    let (done, _) = run(place.turn("hello").fallback([second()]));
+    let id = done.receipt().conversation.unwrap();
+    let mut projects = std::fs::read_dir(place.rejoin.home().join("projects")).unwrap();
+    let journal = projects.find_map(|at| {
+        let journal = at.unwrap().path().join(format!("{id}.jsonl"));
+        journal.is_file().then_some(journal)
+    });
+    let journal = journal.unwrap();
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let receipt = text.rfind("\"subtype\":\"receipt\"").unwrap();
+    let cut = text[..receipt].rfind('\n').unwrap() + 1;
+    std::fs::write(&journal, &text[..cut]).unwrap();
+    let next = place.rejoin.project(place.project()).continue_latest().prompt("and now").run(|_| {}).unwrap();
+    assert_eq!((&next.receipt().agent, next.permissions()), (&second(), Permissions::Edit));
+    assert_eq!(next.receipt().stands_in, done.receipt().stands_in);
 }
 
 #[test]
