@@ -65,16 +65,35 @@ fn adopted(
     dir: &Path,
     text: &str,
     not_found: Error,
+    place: (Option<&WantedMessage>, Option<Scope>),
     options: &mut TurnOptions,
 ) -> Result<Option<ConversationId>, Error> {
     if not_found.exit_code() != exit_code::NOT_FOUND {
         return Err(not_found);
     }
     let dir = existing_dir(dir)?;
-    let named = rejoin.session_for_turn(&dir, text, Adopt::Write)?;
+    let refuse_first = || {
+        let first = first_turn(rejoin.project(&dir).prompt(SOMETHING).resume(text), place);
+        options.apply(first).dry_run().map(drop)
+    };
+    let named = rejoin.session_for_turn(&dir, text, Adopt::Write, refuse_first)?;
     let Some(named) = named else { return Err(not_found) };
     options.agent.get_or_insert_with(|| named.session.agent().clone());
     Ok(Some(named.conversation))
+}
+
+/// A turn with what is only said of the first one: where it goes on from, and what agents are told about.
+fn first_turn<'a>(
+    mut turn: TurnBuilder<'a>,
+    (checkpoint, scope): (Option<&WantedMessage>, Option<Scope>),
+) -> TurnBuilder<'a> {
+    if let Some(message) = checkpoint {
+        turn = turn.checkpoint(message.clone());
+    }
+    if let Some(scope) = scope {
+        turn = turn.scope(scope);
+    }
+    turn
 }
 
 impl ChatState {
@@ -87,9 +106,12 @@ impl ChatState {
             ChatConversation::New => (Ok(None), None),
             ChatConversation::Latest => (find("@"), None),
             ChatConversation::Named(name) => (find(name), Some(name.clone())),
-            ChatConversation::Reference(text) => {
-                (find(text).or_else(|error| adopted(rejoin, dir, text, error, &mut options)), None)
-            }
+            ChatConversation::Reference(text) => (
+                find(text).or_else(|error| {
+                    adopted(rejoin, dir, text, error, (checkpoint.as_ref(), scope), &mut options)
+                }),
+                None,
+            ),
             ChatConversation::Id(id) => (rejoin.known(*id).map(Some), None),
         };
         let may_begin = matches!(wanted, ChatConversation::Latest | ChatConversation::Named(_));
@@ -156,13 +178,7 @@ impl ChatState {
         if let Some(id) = self.conversation {
             turn = turn.in_conversation(id);
         }
-        if let Some(message) = &self.checkpoint {
-            turn = turn.checkpoint(message.clone());
-        }
-        if let Some(scope) = self.scope {
-            turn = turn.scope(scope);
-        }
-        self.options.apply(turn)
+        self.options.apply(first_turn(turn, (self.checkpoint.as_ref(), self.scope)))
     }
 
     /// A turn of the conversation again: of this message, else the head's. `None` if nothing was said yet.

@@ -11,13 +11,14 @@ use crate::{Error, Rejoin};
 
 impl Rejoin {
     /// Lets a conversation of this project's former path belong here: with a lease on it, for good; without, only as it
-    /// was read. Says so, if it is one.
+    /// was read. Says so, if it is one. Before anything is written, it is asked what will be refused anyway.
     pub(crate) fn come_along(
         &self,
         id: ConversationId,
         loaded: &mut Loaded,
         lease: Option<&EarlyLease>,
         here: &str,
+        refuse_first: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Option<String>, Error> {
         let Some(from) = self.was_here(id, &loaded.conversation, here)? else { return Ok(None) };
         let Some(info) = loaded.conversation.info.clone() else { return Ok(None) };
@@ -28,6 +29,7 @@ impl Rejoin {
             }
             return Ok(Some(format!("{was}: its conversations come along with the next turn")));
         };
+        refuse_first()?;
         let mut say_so = || self.engine.note_before_turn(id, lease, &info, &moved(&from, &info, here));
         self.engine.store().files()?.relocate(id, here, &mut say_so)?;
         *loaded = load(self.engine.store(), id)?;

@@ -76,7 +76,8 @@ impl Resolve<'_> {
             self.adopt_what_went_on((id, loaded), &dir, lease.as_ref(), &mut engine, &mut notices)?;
         }
         if let (Some(id), Some(loaded)) = (existing, &mut loaded) {
-            let told = rejoin.come_along(id, loaded, lease.as_ref(), &project_text)?;
+            let told =
+                rejoin.come_along(id, loaded, lease.as_ref(), &project_text, || self.refuse_first())?;
             notices.extend(told.map(|told| ("project_moved".to_owned(), told)));
         }
         let conversation = loaded.as_ref().map(|loaded| &loaded.conversation);
@@ -176,6 +177,14 @@ impl Resolve<'_> {
         Ok((order, engine))
     }
 
+    /// Refuses what will be refused, by the engine as well, before anything is written for it: the turn is prepared as
+    /// for a dry run.
+    fn refuse_first(&self) -> Result<(), Error> {
+        let (order, engine) = Self { purpose: Purpose::LookUntouched, ..*self }.order()?;
+        engine.dry_run(order)?;
+        Ok(())
+    }
+
     /// Brings what went on outside of rejoin into a conversation: under the lease of the turn, or, where none is
     /// held, onto an engine of its own. What cannot be read stays a gap.
     fn adopt_what_went_on(
@@ -197,6 +206,7 @@ impl Resolve<'_> {
                 }
             };
             let how = if let Some(lease) = lease {
+                self.refuse_first()?;
                 rejoin.write_adoption(&draft, lease.writer())?;
                 Adopt::Write
             } else {
@@ -241,7 +251,7 @@ impl Resolve<'_> {
                     (Purpose::Run, false) => Adopt::Write,
                     (Purpose::Look | Purpose::LookUntouched, _) => Adopt::Tell,
                 };
-                let named = rejoin.session_for_turn(dir, text, how)?;
+                let named = rejoin.session_for_turn(dir, text, how, || self.refuse_first())?;
                 let Some(mut session) = named else { return Err(not_known) };
                 notices.append(&mut session.notices);
                 let id = Some(session.conversation);

@@ -38,12 +38,14 @@ pub(crate) enum Adopt {
 }
 
 impl Rejoin {
-    /// The session that a text means, adopted; `None` if the text means none.
+    /// The session that a text means, adopted; `None` if the text means none. Before anything is written, it is asked
+    /// what will be refused anyway.
     pub(crate) fn session_for_turn(
         &self,
         here: &Path,
         text: &str,
         how: Adopt,
+        refuse_first: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Option<NamedSession>, Error> {
         let Some(found) = self.find_session(here, text)? else { return Ok(None) };
         let (session, label) = (found.id()?, found.label());
@@ -64,6 +66,7 @@ impl Rejoin {
             return Ok(Some(NamedSession { session, conversation, draft: None, notices: Vec::new() }));
         }
         if how == Adopt::Write {
+            refuse_first()?;
             self.make_home()?;
         }
         match self.look_and_adopt(&here, &stored, known, how == Adopt::Tell)? {

@@ -174,6 +174,45 @@ fn a_session_that_is_open_is_not_gone_on_with() {
     bench.rejoin(&["run", "-r", "claude:latest", "-a", "demo", "x"]).done();
 }
 
+/// What is in each file below `$REJOIN_HOME` that is neither cache nor lock.
+fn written(bench: &Bench) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let is_kept = |path: &PathBuf| !path.starts_with("cache") && !path.starts_with("locks");
+    let files = bench.files().into_iter().filter(is_kept);
+    files.map(|path| (path.clone(), fs::read(bench.home().join(path)).ok())).collect()
+}
+
+#[test]
+fn what_is_refused_adopts_nothing() {
+    let bench = Bench::new();
+    bench.claude_is(&fake_claude(&bench.outside("bin"), "claude"), "");
+    claude(&bench, ONE, "one MARK-a", "2026-01-01T00:00:00Z");
+    let refused = |which: &[&str]| {
+        let before = written(&bench);
+        for (args, code) in [
+            (["--scope", "own"], 2),
+            (["--attach", "missing.txt"], 4),
+            (["--agent", "nobody"], 2),
+            (["--checkpoint", "nowhere"], 4),
+            (["--cwd", "missing"], 4),
+        ] {
+            let said = bench.rejoin(&["run"]).with(which).with(&args).with(&["x"]).ends(code);
+            assert!(!said.stderr().contains("adopted"), "{}", said.stderr());
+            assert_eq!(written(&bench), before, "{which:?} {args:?}");
+        }
+    };
+    refused(&["-r", "claude:latest"]);
+    bench.rejoin(&["chat", "-r", "claude:latest", "--scope", "own"]).ends(2);
+    assert!(bench.journals().is_empty());
+
+    adopt(&bench, &["claude:latest"]);
+    claude(&bench, ONE, "by hand MARK-b", "2026-01-02T00:00:00Z");
+    refused(&["-c"]);
+    refused(&["-r", "claude:latest"]);
+    let said = bench.hand_to("demo", "on MARK-c").done();
+    said.knows(&["a", "b", "c"]);
+    assert!(said.warned("adopted").contains("went on outside rejoin"));
+}
+
 #[test]
 fn a_session_never_says_what_an_agent_may_do() {
     let bench = Bench::new();

@@ -103,6 +103,28 @@ fn a_renamed_work_tree_is_known_again() {
 }
 
 #[test]
+fn nothing_comes_along_with_a_turn_that_is_refused() {
+    let bench = Bench::new();
+    let (old, first) = worked_in(&bench, "old");
+    let new = bench.lab.root().join("new");
+    fs::rename(&old, &new).unwrap();
+    let journals = || bench.journals().into_iter().map(|path| (fs::read(&path).unwrap(), path));
+    let before: Vec<_> = journals().collect();
+    for (args, code) in [
+        (["--scope", "own"], 2),
+        (["--attach", "missing.txt"], 4),
+        (["--agent", "nobody"], 2),
+        (["--checkpoint", "nowhere"], 4),
+        (["--session-dir", "missing"], 4),
+    ] {
+        let said = bench.rejoin(&["run", "-c"]).with(&args).with(&["x"]).within(&new).ends(code);
+        assert!(!said.stderr().contains("this project was"), "{}", said.stderr());
+        assert_eq!(journals().collect::<Vec<_>>(), before, "{args:?}");
+    }
+    goes_on(&bench, &old, &new, &first);
+}
+
+#[test]
 fn a_renamed_directory_outside_of_git_is_known_again() {
     let bench = Bench::new();
     let old = bench.outside("old");
