@@ -180,7 +180,7 @@ impl Resolve<'_> {
     /// Refuses what will be refused, by the engine as well, before anything is written for it: the turn is prepared as
     /// for a dry run.
     fn refuse_first(&self) -> Result<(), Error> {
-        let (order, engine) = Self { purpose: Purpose::LookUntouched, ..*self }.order()?;
+        let (order, engine) = Self { purpose: Purpose::LookUntouched, ..*self }.order(None)?;
         engine.dry_run(order)?;
         Ok(())
     }

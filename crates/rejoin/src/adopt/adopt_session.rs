@@ -152,8 +152,8 @@ impl Rejoin {
         if is_as_pinned(conversation, &session, look.witness.as_ref()) {
             return Ok(Adoption::Unchanged(id, is_live(conversation, &session)));
         }
-        // What a turn would not resume is no witness of what was said, either.
-        if let Some(damage) = look.damage {
+        // What a turn would not resume any more is no witness of what was said in it since, either.
+        if let Some(damage) = look.damage.filter(|_| conversation.pins.get(&session).is_some()) {
             return Ok(Adoption::Left(damage.words().to_owned()));
         }
         if is_shorter(conversation, &session, look.witness.as_ref()) {
